@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Wide: a signed binary floating-point number with a 256-bit significand, in integer arithmetic alone, so that rules
-// give the same bits on every machine. +, -, *, / and sqrt are within 1 unit of the last place (2^-255 of the result);
-// exp, log and pow within 2^-240 (docs/exactness.md). No NaN, no infinity: callers check their inputs first.
+// give the same bits on every machine. +, -, * and / are within 1 unit of the last place (2^-255 of the result), sqrt
+// within 2^-252, exp, log and pow within 2^-236 (docs/exactness.md). No NaN, no infinity: callers check their inputs first.
 // Not for hot paths: a product takes tens of nanoseconds, an exp or log some microseconds.
 #pragma once
 
@@ -50,9 +50,10 @@ class Wide {
   friend bool operator==(const Wide& a, const Wide& b) { return compare(a, b) == 0; }
 
   friend Wide sqrt(const Wide& x);                     // x >= 0
-  friend Wide exp(const Wide& x);                      // |x| < 2^20
+  friend Wide exp(const Wide& x);                      // |x| < 2^14
   friend Wide log(const Wide& x);                      // x > 0
   friend Wide pow(const Wide& base, const Wide& power);  // base > 0
+  friend Wide divided(const Wide& x, std::uint64_t n);   // x / n, n > 0
   friend Wide scaled(const Wide& x, int power_of_two);   // x * 2^power_of_two, exact
 
   // value = 0.limbs * 2^exponent, top bit of limbs[3] set unless zero.
@@ -60,6 +61,8 @@ class Wide {
   int exponent() const { return exponent_; }
 
  private:
+  Wide(const std::array<std::uint64_t, 4>& limbs, std::int32_t exponent) : exponent_(exponent), limbs_(limbs) {}
+
   bool negative_ = false;
   std::int32_t exponent_ = 0;
   std::array<std::uint64_t, 4> limbs_{};

@@ -13,6 +13,9 @@
 
 namespace ropecache::model {
 
+// More layers than any model has; a larger count in a file is refused before anything is sized by it.
+inline constexpr int kMaxLayers = 4096;
+
 struct LayerRope {
   Role role = Role::kAttention;
   int layer = 0;          // MTP layers are numbered from ModelRopes::layers on

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: the ropecache authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A rope in words and in JSON. The names of this file are the stable ones of `--json`.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "ropecache/model.h"
+
+namespace ropecache::cli {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view pairing_name(Pairing pairing);
+std::string_view layout_name(AxisLayout layout);
+
+std::string scaling_text(const RopeConfig& config);       // "llama3 x8, bands 1-4, original 8192"; "" without
+std::string axes_text(const Axes& axes);                  // "sectioned 16,24,24"; "" for one axis
+std::string query_scale_text(const QueryScale& scale);    // "1 + 0.1 ln(1 + floor(p / 16384))"; "" without
+
+Json scaling_json(const RopeConfig& config);
+Json axes_json(const Axes& axes);
+Json query_scale_json(const QueryScale& scale);  // null without
+
+std::string to_line(const Json& json);  // compact, one line, invalid UTF-8 replaced
+
+}  // namespace ropecache::cli

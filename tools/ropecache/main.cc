@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: the ropecache authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line: options in, one text out, an exit status.
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <map>
+#include <string>
+#include <unistd.h>
+
+#include "commands.h"
+#include "ropecache/target.h"
+#include "ropecache/version.h"
+#include "text.h"
+
+namespace ropecache::cli {
+namespace {
+
+int fail(int exit, std::string_view message) {
+  const std::string line = "ropecache: " + printable(message) + '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  return exit;
+}
+
+// A reader that went away has read all it wanted; anything else that keeps output back is a failure.
+int write_out(const Outcome& outcome) {
+  std::string_view rest = outcome.text;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(STDOUT_FILENO, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EPIPE) return outcome.exit;
+    if (written < 0) return fail(kFailure, std::string("standard output: ") + std::strerror(errno));
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return outcome.exit;
+}
+
+int exit_of(StatusCode code) {
+  switch (code) {
+    case StatusCode::kInvalidArgument:
+    case StatusCode::kOutOfRange:
+    case StatusCode::kUnsupported:
+    case StatusCode::kIo:
+    case StatusCode::kParse: return kBadInput;
+    default: return kFailure;
+  }
+}
+
+int finish(const Result<Outcome>& result) {
+  if (result.ok()) return write_out(*result);
+  const Status& status = result.status();
+  const std::string_view name = status_code_name(status.code());
+  return fail(exit_of(status.code()), status.message().empty() ? name : status.message());
+}
+
+const std::map<std::string, Profile> kProfiles = {
+    {"exact", Profile::kExact}, {"fp32", Profile::kFp32}, {"ggml", Profile::kGgml}};
+const std::map<std::string, Kernels> kKernels = {
+    {"own", Kernels::kOwn}, {"all", Kernels::kAll}, {"none", Kernels::kNone}};
+
+std::map<std::string, Role> roles() {
+  std::map<std::string, Role> out;
+  for (Role role : {Role::kAttention, Role::kIndexer, Role::kVision, Role::kAudio, Role::kLinearAttention, Role::kDraft}) {
+    out.emplace(role_name(role), role);
+  }
+  return out;
+}
+
+// One of the names of a map; the error lists them.
+template <class Value>
+CLI::Option* choice(CLI::App* command, const char* name, const std::map<std::string, Value>& names,
+                    std::function<void(Value)> set, const std::string& text) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : names) keys.push_back(key);
+  return command->add_option_function<std::string>(name, [&names, set](const std::string& key) { set(names.at(key)); }, text)
+      ->check(CLI::IsMember(keys))
+      ->option_text(CLI::detail::join(keys, "|"));
+}
+
+constexpr std::int64_t kMaxLength = kMaxPosition + 1;
+
+void add_length(CLI::App* command, ReadOptions& read) {
+  command->add_option("--length", read.length, "sequence length, for rules that depend on it (dynamic, longrope)")
+      ->check(CLI::Range(std::int64_t{1}, kMaxLength))
+      ->option_text("N");
+}
+
+void add_json(CLI::App* command, bool& json) { command->add_flag("--json", json, "for programs; fields are stable"); }
+
+constexpr const char* kFileText = "config.json, a folder that holds one, GGUF (first part, when split) or params.json";
+
+int run(int argc, char** argv) {
+  CLI::App app("ropecache: which rotary position embedding does each layer of a model use, and is it right?");
+  app.name("ropecache");
+  app.set_version_flag("--version", std::string("ropecache ") + ROPECACHE_VERSION_STRING);
+  app.require_subcommand(1);
+  app.footer("Exit status: 0 done, equal, holds; 1 differs, does not hold; 2 bad input or usage; 3 an internal failure.");
+
+  const auto role_names = roles();
+  auto role_names_all = std::map<std::string, std::optional<Role>>{{"all", std::nullopt}};
+  for (const auto& [name, role] : role_names) role_names_all[name] = role;
+  std::function<Result<Outcome>()> command;
+
+  PlanOptions plan_options;
+  CLI::App* plan_command = app.add_subcommand("plan", "the rope of each layer, why, and what sharing its table saves");
+  plan_command->add_option("file", plan_options.file, kFileText)->required()->option_text("FILE");
+  add_length(plan_command, plan_options.read);
+  plan_command->add_option("--context", plan_options.read.context, "positions that memory is counted at")
+      ->check(CLI::Range(std::int64_t{1}, kMaxLength))
+      ->option_text("N");
+  choice<std::optional<Role>>(plan_command, "--role", role_names_all,
+                              [&](std::optional<Role> role) { plan_options.role = role; }, "ropes of one role only");
+  add_json(plan_command, plan_options.json);
+  plan_command->callback([&] { command = [&] { return plan(plan_options); }; });
+
+  DiffOptions diff_options;
+  CLI::App* diff_command = app.add_subcommand("diff", "which layers of two models rotate differently, and from where on it shows");
+  diff_command->add_option("a", diff_options.a, kFileText)->required()->option_text("A");
+  diff_command->add_option("b", diff_options.b, "the same, in any of the formats")->required()->option_text("B");
+  add_length(diff_command, diff_options.read);
+  add_json(diff_command, diff_options.json);
+  diff_command->callback([&] { command = [&] { return diff(diff_options); }; });
+
+  DumpOptions dump_options;
+  CLI::App* dump_command = app.add_subcommand("dump", "rows of cos and sin, as decimals and as bits");
+  dump_command->add_option("file", dump_options.file, kFileText)->required()->option_text("FILE");
+  dump_command->add_option("--layer", dump_options.layer, "which layer's rope")->required()->option_text("L");
+  choice<Role>(dump_command, "--role", role_names, [&](Role role) { dump_options.role = role; }, "which of the layer's ropes (attention)");
+  auto* which = dump_command->add_option_group("positions");
+  which->add_option("--positions", dump_options.positions, "positions and ranges: 0,1,4095-4100,-3--1")->option_text("LIST");
+  which->add_option("--axis-positions", dump_options.axis_positions, "one row with an id per axis: t,h,w (repeatable)")
+      ->option_text("LIST")
+      ->expected(1)
+      ->take_all();
+  which->require_option(1);
+  choice<Profile>(dump_command, "--profile", kProfiles, [&](Profile profile) { dump_options.profile = profile; }, "arithmetic (exact)");
+  add_length(dump_command, dump_options.read);
+  add_json(dump_command, dump_options.json);
+  dump_command->callback([&] { command = [&] { return dump(dump_options); }; });
+
+  VerifyOptions verify_options;
+  CLI::App* verify_command = app.add_subcommand("verify", "rows against MPFR, kernels against the definition, here");
+  verify_command->add_option("file", verify_options.file, kFileText)->required()->option_text("FILE");
+  verify_command->add_option("--samples", verify_options.samples, "random positions per table (16384)")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 28))
+      ->option_text("N");
+  choice<Profile>(verify_command, "--profile", kProfiles, [&](Profile profile) { verify_options.profile = profile; }, "arithmetic (exact)");
+  choice<Kernels>(verify_command, "--kernels", kKernels, [&](Kernels kernels) { verify_options.kernels = kernels; },
+                  "the file's placement, every placement, or rows only (own)");
+  add_length(verify_command, verify_options.read);
+  add_json(verify_command, verify_options.json);
+  verify_command->callback([&] { command = [&] { return verify(verify_options); }; });
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out;
+    std::ostringstream err;
+    if (app.exit(error, out, err) == 0) return write_out({kHolds, out.str()});  // --help, --version
+    return fail(kBadInput, std::string(error.what()) + " (ropecache --help)");
+  }
+  plan_options.style = diff_options.style = dump_options.style = verify_options.style = Style::of_stdout();
+  verify_options.progress = isatty(STDERR_FILENO) == 1;
+  return finish(command());
+}
+
+}  // namespace
+}  // namespace ropecache::cli
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return ropecache::cli::run(argc, argv);
+  } catch (const std::exception& error) {
+    return ropecache::cli::fail(ropecache::cli::kFailure, error.what());
+  }
+}

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: the ropecache authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "describe.h"
+#include "plan.h"
+#include "table.h"
+#include "text.h"
+
+namespace ropecache::cli {
+namespace {
+
+constexpr std::size_t kValueWidth = 48;  // of a key's value; long lists are cut, --json has them whole
+
+// The line worth reading first: what sharing saves.
+std::string headline(const Plan& plan) {
+  std::size_t users = 0;
+  for (const ModelRope& entry : plan.model.ropes) users += entry.layers.size();
+  if (users == 0) return "no layer turns anything: there is no table to build";
+  const std::size_t tables = plan.memory.distinct_tables;
+  std::string line = fmt::format("{} {} {}: {}", counted(users, "layer"), users == 1 ? "uses" : "share",
+                                 counted(tables, "table"), bytes(plan.memory.shared_bytes));
+  if (plan.context > 0) {
+    line += fmt::format(" instead of {} (a cos/sin table per layer, {} positions)",
+                        bytes(plan.memory.per_layer_bytes), plan.context);
+  } else {
+    line += " at any context length (the file names none; --context N compares with a table per layer)";
+  }
+  return line;
+}
+
+std::string source_line(const Plan& plan) {
+  const ModelRopes& model = plan.model;
+  std::string line = fmt::format("{}: {}, {}, {}", model.path, model_format_name(model.format), model.architecture,
+                                 counted(static_cast<std::size_t>(model.layers), "layer"));
+  if (model.mtp > 0) line += fmt::format(" and {} for multi-token prediction", model.mtp);
+  if (model.context > 0) line += fmt::format(", context {}", model.context);
+  return printable(line);
+}
+
+std::string other_than_one(const Real& value) { return value == Real::one() ? "" : value.to_decimal(10); }
+
+std::string short_key(const Rope& rope) {
+  const auto key = table_key(rope);
+  return key.ok() ? key->hex().substr(0, 8) : "-";
+}
+
+std::string ropes_text(const Plan& plan, const Style& style) {
+  TextTable table({"layers", "role", "group", "head_dim", "rotary", "offset", "pairing", "theta", "scaling", "axes",
+                   "magnitude", "softmax scale", "query scale", "output", "table"});
+  for (const ModelRope& entry : plan.model.ropes) {
+    const Rope& rope = entry.rope;
+    std::string tables = short_key(rope);
+    if (entry.beyond) tables += fmt::format(", beyond {}: {}", entry.switch_length.value_or(0), short_key(*entry.beyond));
+    table.row({ranges(entry.layers), std::string(role_name(entry.role)), entry.group == "all" ? "" : entry.group,
+               std::to_string(rope.head_dim), std::to_string(rope.rotary_dim),
+               rope.rotary_offset == 0 ? "" : std::to_string(rope.rotary_offset),
+               std::string(pairing_name(rope.pairing)), shortest(entry.config.theta), scaling_text(entry.config),
+               axes_text(entry.config.axes), other_than_one(rope.magnitude),
+               other_than_one(rope.softmax_scale_multiplier), query_scale_text(rope.query_scale),
+               rope.inverse_on_output ? "turned back" : "", tables});
+  }
+  return plan.model.ropes.empty() ? "" : '\n' + table.text(style);
+}
+
+std::string notes_text(const char* what, const std::vector<KeyNote>& notes, const Style& style) {
+  if (notes.empty()) return "";
+  TextTable table({what, "value", "why"});
+  for (const KeyNote& note : notes) {
+    const bool cut = note.value.size() > kValueWidth;
+    table.row({note.key, cut ? note.value.substr(0, kValueWidth - 3) + "..." : note.value, note.reason});
+  }
+  return '\n' + table.text(style);
+}
+
+std::string layers_text(const Plan& plan) {
+  const ModelRopes& model = plan.model;
+  std::string out;
+  if (plan.all_roles && !model.layers_without_rope.empty()) {
+    out += "\nlayers without rope: " + ranges(model.layers_without_rope);
+    const std::string scale = query_scale_text(model.query_scale_without_rope);
+    if (!scale.empty()) out += ", query scale " + scale;
+    out += '\n';
+  }
+  for (const ModelRope& entry : model.ropes) {
+    if (entry.mtp_layers.empty()) continue;
+    out += fmt::format("\nMTP layers: {}, in the row of layers {}\n", ranges(entry.mtp_layers), ranges(entry.layers));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string plan_text(const Plan& plan, const Style& style) {
+  std::string out = style.bold(headline(plan)) + '\n' + source_line(plan) + '\n';
+  out += ropes_text(plan, style);
+  out += layers_text(plan);
+  out += notes_text("default taken", plan.model.defaults, style);
+  out += notes_text("ignored", plan.model.ignored, style);
+  if (!plan.model.warnings.empty()) out += '\n';
+  for (const std::string& warning : plan.model.warnings) out += style.bad("warning: ") + printable(warning) + '\n';
+  return out;
+}
+
+}  // namespace ropecache::cli

@@ -63,20 +63,19 @@ class Table {
   // Bytes held now. Profile `exact`: constant, whatever positions are asked.
   virtual std::size_t bytes() const noexcept = 0;
 
-  // Positions p with |p| < capacity() are answered. Profile `exact`: kMaxPosition + 1.
-  virtual std::int64_t capacity() const noexcept = 0;
-  // Profiles `fp32` and `ggml`: makes capacity() at least `positions`, appending blocks; nothing that exists moves and
-  // readers go on meanwhile. Thread-safe. Profile `exact`: does nothing.
+  // Profiles `fp32` and `ggml` compute a row when it is asked for (microseconds a value), unless it is stored: reserve()
+  // stores the rows of |p| < positions, in blocks appended without moving what exists, while readers go on. It changes
+  // speed, never a value. Profile `exact`: does nothing. Thread-safe. kOutOfMemory, kInvalidArgument.
   virtual Status reserve(std::int64_t positions) const noexcept = 0;
 
-  // Writes cos[token * pairs() + pair] and sin likewise, fp32. Checks every position before the first write.
-  // kOutOfRange: a position outside the capacity. kInvalidArgument: fewer axes or elements than needed.
-  // Thread-safe; allocates nothing, takes no lock.
+  // Writes cos[token * pairs() + pair] and sin likewise, fp32, for any positions from -kMaxPosition to kMaxPosition.
+  // Checks every position before the first write. kOutOfRange: a position beyond that. kInvalidArgument: null, or fewer
+  // axes or elements than needed. Thread-safe; allocates nothing, takes no lock.
   Status rows(const Positions& positions, float* cos, float* sin) const noexcept;
 
  protected:
   Table(const Rope& rope, Profile profile, Use use, const TableKey& key);
-  // Positions are checked already.
+  // Positions are checked already; axis of pair i is axes_[i].
   virtual void fill(const Positions& positions, float* cos, float* sin) const noexcept = 0;
 
   std::vector<std::uint8_t> axes_;
@@ -92,8 +91,11 @@ class Table {
 
 using TableRef = std::shared_ptr<const Table>;
 
-// Checks a view against a rope's axes and a range, touching nothing but the positions. Shared by Table and Step.
-Status check_positions(const Positions& positions, int axis_count, std::int64_t capacity) noexcept;
+// Most axes a rope can have.
+inline constexpr int kMaxAxes = 8;
+
+// Checks a view: shape, count, and that each position of the first `axis_count` axes is in range. Reads nothing else.
+Status check_positions(const Positions& positions, int axis_count) noexcept;
 
 // Builds a table of its own, not shared. kOutOfMemory, kUnsupported (no ggml recipe), kInvalidArgument.
 Result<TableRef> build_table(const Rope& rope, Profile profile = Profile::kExact, Use use = Use::kRotate) noexcept;

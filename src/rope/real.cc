@@ -106,21 +106,28 @@ std::string Real::to_decimal(int digits) const {
     if (digit != text.rend()) {
       ++*digit;
     } else {
-      text.insert(text.begin(), '1');
-      text.pop_back();
+      text.front() = '1';  // all nines: 10...0, one place up
       ++leading;
     }
   }
   while (text.size() > 1 && text.back() == '0') text.pop_back();
 
+  // `out` is appended to, never inserted into: GCC 12 warns falsely of the latter (bug 105651).
   const auto size = static_cast<int>(text.size());
+  std::string out;
   if (leading < -6 || leading >= 25) {
-    if (size > 1) text.insert(1, ".");
-    return text + "e" + std::to_string(leading);
+    out += text.substr(0, 1);
+    if (size > 1) out.append(1, '.').append(text, 1);
+    return out.append(1, 'e').append(std::to_string(leading));
   }
-  if (leading < 0) return "0." + std::string(static_cast<std::size_t>(-leading - 1), '0') + text;
-  if (size <= leading + 1) return text + std::string(static_cast<std::size_t>(leading + 1 - size), '0');
-  return text.insert(static_cast<std::size_t>(leading + 1), ".");
+  if (leading < 0) {
+    out.append("0.").append(static_cast<std::size_t>(-leading - 1), '0');
+    return out.append(text);
+  }
+  const int whole = leading + 1;  // digits before the point
+  if (size <= whole) return out.append(text).append(static_cast<std::size_t>(whole - size), '0');
+  out.append(text, 0, static_cast<std::size_t>(whole)).append(1, '.');
+  return out.append(text, static_cast<std::size_t>(whole));
 }
 
 }  // namespace ropecache

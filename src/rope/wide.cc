@@ -9,76 +9,12 @@
 #include <cstring>
 #include <limits>
 
+#include "rope/limbs.h"
+
 namespace ropecache {
 namespace {
 
-__extension__ typedef unsigned __int128 u128;
 using Limbs = std::array<std::uint64_t, 4>;
-
-// Shifts right by n bits; bits that fall out at the bottom are lost. n may be any non-negative number.
-template <std::size_t N>
-std::array<std::uint64_t, N> shifted_right(const std::array<std::uint64_t, N>& a, int n) {
-  std::array<std::uint64_t, N> r{};
-  const auto limbs = static_cast<std::size_t>(n / 64);
-  const int bits = n % 64;
-  for (std::size_t i = 0; i + limbs < N; ++i) {
-    r[i] = a[i + limbs] >> bits;
-    if (bits != 0 && i + limbs + 1 < N) r[i] |= a[i + limbs + 1] << (64 - bits);
-  }
-  return r;
-}
-
-template <std::size_t N>
-std::array<std::uint64_t, N> shifted_left(const std::array<std::uint64_t, N>& a, int n) {
-  std::array<std::uint64_t, N> r{};
-  const auto limbs = static_cast<std::size_t>(n / 64);
-  const int bits = n % 64;
-  for (std::size_t i = limbs; i < N; ++i) {
-    r[i] = a[i - limbs] << bits;
-    if (bits != 0 && i > limbs) r[i] |= a[i - limbs - 1] >> (64 - bits);
-  }
-  return r;
-}
-
-template <std::size_t N>
-int leading_zeros(const std::array<std::uint64_t, N>& a) {
-  int n = 0;
-  for (std::size_t i = N; i-- > 0;) {
-    if (a[i] != 0) return n + std::countl_zero(a[i]);
-    n += 64;
-  }
-  return n;
-}
-
-template <std::size_t N>
-std::uint64_t add_into(std::array<std::uint64_t, N>& a, const std::array<std::uint64_t, N>& b) {
-  std::uint64_t carry = 0;
-  for (std::size_t i = 0; i < N; ++i) {
-    const u128 sum = static_cast<u128>(a[i]) + b[i] + carry;
-    a[i] = static_cast<std::uint64_t>(sum);
-    carry = static_cast<std::uint64_t>(sum >> 64);
-  }
-  return carry;
-}
-
-template <std::size_t N>
-std::uint64_t subtract_from(std::array<std::uint64_t, N>& a, const std::array<std::uint64_t, N>& b) {
-  std::uint64_t borrow = 0;
-  for (std::size_t i = 0; i < N; ++i) {
-    const u128 difference = static_cast<u128>(a[i]) - b[i] - borrow;
-    a[i] = static_cast<std::uint64_t>(difference);
-    borrow = static_cast<std::uint64_t>(difference >> 64) & 1u;
-  }
-  return borrow;
-}
-
-template <std::size_t N>
-int compare_limbs(const std::array<std::uint64_t, N>& a, const std::array<std::uint64_t, N>& b) {
-  for (std::size_t i = N; i-- > 0;) {
-    if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
-  }
-  return 0;
-}
 
 // The significand rounded to `bits` (at most 64) bits, to nearest even; may come out as 2^bits.
 std::uint64_t rounded_top(const Limbs& limbs, int bits) {

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: the ropecache authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ropecache/step.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "text.h"
+
+namespace ropecache {
+
+Status Step::add(const TableRef& table) noexcept {
+  if (table == nullptr) return Status(StatusCode::kInvalidArgument, "step: null table");
+  if (max_tokens_ < 0) {
+    return Status(StatusCode::kInvalidArgument, text("step: max_tokens ", max_tokens_, "; expected 0 or more"));
+  }
+  for (const Entry& entry : entries_) {
+    if (entry.table->key() == table->key()) return Status();
+  }
+  try {
+    Entry entry;
+    entry.table = table;
+    std::size_t size = 0;
+    if (__builtin_mul_overflow(static_cast<std::size_t>(max_tokens_), static_cast<std::size_t>(table->pairs()), &size)) {
+      return Status(StatusCode::kOutOfMemory, text("step: no memory for rows of ", max_tokens_, " tokens"));
+    }
+    entry.cos.resize(size);
+    entry.sin.resize(size);
+    entries_.push_back(std::move(entry));
+    tokens_ = -1;  // the new table has no rows of the current pass
+    return Status();
+  } catch (const std::exception&) {
+    return Status(StatusCode::kOutOfMemory, text("step: no memory for rows of ", max_tokens_, " tokens"));
+  }
+}
+
+Status Step::begin(const Positions& positions) noexcept {
+  tokens_ = -1;
+  int axes = 1;
+  for (const Entry& entry : entries_) axes = std::max(axes, entry.table->axis_count());
+  if (Status status = check_positions(positions, axes); !status.ok()) return status;
+  if (positions.tokens > max_tokens_) {
+    return Status(StatusCode::kOutOfRange, text("step: ", positions.tokens, " tokens; expected at most ", max_tokens_,
+                                                ", the max_tokens it was made for"));
+  }
+  for (Entry& entry : entries_) {
+    if (Status status = entry.table->rows(positions, entry.cos.data(), entry.sin.data()); !status.ok()) return status;
+    ++gathers_;
+  }
+  tokens_ = positions.tokens;
+  return Status();
+}
+
+Result<Rows> Step::rows(const Table& table) const noexcept {
+  if (tokens_ < 0) return Status(StatusCode::kMismatch, "step: no pass has begun; call begin() first");
+  for (const Entry& entry : entries_) {
+    if (entry.table->key() != table.key()) continue;
+    Rows rows;
+    rows.magic = Rows::kMagic;
+    rows.profile = table.profile();
+    for (Use use : {Use::kRotate, Use::kInverse, Use::kShift}) {
+      if (table.serves(use)) rows.uses = static_cast<std::uint8_t>(rows.uses | (1u << static_cast<int>(use)));
+    }
+    rows.pairs = table.pairs();
+    rows.tokens = tokens_;
+    rows.key = table.key();
+    rows.cos = entry.cos.data();
+    rows.sin = entry.sin.data();
+    return rows;
+  }
+  return Status(StatusCode::kMismatch, text("step: table ", table.key().hex(), " was not added"));
+}
+
+}  // namespace ropecache

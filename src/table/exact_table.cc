@@ -62,7 +62,7 @@ void ExactTable::build_level(const Level& level) {
     const Pair& p = pair_[pair];
     const WidePoint seed = point_at(p.frequency, p.turns, std::uint32_t{1} << level.shift);
     points[1] = {to_double_double(seed.cos), to_double_double(seed.sin)};
-    // Row 2^k is the square of row 2^(k-1), row 2^k + i the product of rows 2^k and i: errors stay below 2^-90.
+    // Row 2^k is the square of row 2^(k-1), row 2^k + i the product of rows 2^k and i: errors stay below 2^-87.
     for (std::size_t high = 2; high < points.size(); high *= 2) {
       points[high] = product(points[high / 2], points[high / 2]);
       for (std::size_t i = 1; i < high; ++i) points[high + i] = product(points[high], points[i]);
@@ -112,8 +112,9 @@ void ExactTable::fill(const Positions& positions, float* cos, float* sin) const 
 void ExactTable::value(const Digits& digits, std::size_t pair, float* cos, float* sin) const noexcept {
   double c = digits.rows[0][pair];
   double s = digits.rows[0][pairs_ + pair];
-  double c_bound = std::fabs(c) * 0x1p-52;
-  double s_bound = std::fabs(s) * 0x1p-52;
+  // The bounds are derived in docs/exactness.md, section 3.
+  double c_bound = std::fabs(c) * 0x1p-51;
+  double s_bound = std::fabs(s) * 0x1p-51;
   if (digits.levels > 1) {
     const double c2 = digits.rows[1][pair];
     const double s2 = digits.rows[1][pairs_ + pair];

@@ -44,48 +44,43 @@ bool apart(const Footprint& a, const Footprint& b, Fold fold) noexcept {
   return distance >= a_width && modulus - distance >= b_width;
 }
 
-// Strided reach of one dimension in bytes, from the first to the last index, sign kept. False: too large.
-bool reach(std::int64_t count, std::int64_t stride, std::int64_t size, std::int64_t* bytes) noexcept {
-  std::int64_t elements = 0;
-  return !__builtin_mul_overflow(count - 1, stride, &elements) && !__builtin_mul_overflow(elements, size, bytes);
-}
+std::uint64_t unsigned_of(std::int64_t x) noexcept { return static_cast<std::uint64_t>(x); }
+std::uint64_t absolute(std::int64_t x) noexcept { return x < 0 ? 0 - unsigned_of(x) : unsigned_of(x); }
 
-std::uint64_t absolute(std::int64_t x) noexcept {
-  return x < 0 ? 0 - static_cast<std::uint64_t>(x) : static_cast<std::uint64_t>(x);
+// Bytes between the first and the last index of a dimension. False: too many.
+bool reach(std::int64_t count, std::int64_t stride, std::size_t size, std::uint64_t* bytes) noexcept {
+  return !__builtin_mul_overflow(unsigned_of(count - 1), absolute(stride), bytes) &&
+         !__builtin_mul_overflow(*bytes, size, bytes);
 }
 
 }  // namespace
 
 std::optional<Footprint> footprint_of(const TensorView& view, std::int64_t first, std::int64_t count) noexcept {
-  const auto size = static_cast<std::int64_t>(dtype_size(view.dtype));
-  std::int64_t token_reach = 0;
-  std::int64_t head_reach = 0;
-  std::int64_t width = 0;
-  std::int64_t start = 0;
-  if (!reach(view.tokens, view.token_stride, size, &token_reach) ||
-      !reach(view.heads, view.head_stride, size, &head_reach) || __builtin_mul_overflow(count, size, &width) ||
-      __builtin_mul_overflow(first, size, &start)) {
-    return std::nullopt;
-  }
-  const auto address = reinterpret_cast<std::uintptr_t>(view.data);
-  const std::uint64_t below =
-      (token_reach < 0 ? absolute(token_reach) : 0) + (head_reach < 0 ? absolute(head_reach) : 0);
-  std::uint64_t end = 0;
-  std::uint64_t base = 0;
-  constexpr auto kMaxExtent = static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max());
-  std::uint64_t extent = absolute(token_reach) + absolute(head_reach);  // each at most 2^63, and no view is so large
-  if (extent < absolute(token_reach) || __builtin_add_overflow(extent, static_cast<std::uint64_t>(width), &extent) ||
-      extent > kMaxExtent || __builtin_add_overflow(address, static_cast<std::uint64_t>(start), &base) ||
-      base < below || __builtin_add_overflow(base - below, extent, &end)) {
-    return std::nullopt;
-  }
+  constexpr std::uint64_t kMaxExtent = std::numeric_limits<std::ptrdiff_t>::max();
+  const std::size_t size = dtype_size(view.dtype);
+  std::uint64_t token_reach = 0;
+  std::uint64_t head_reach = 0;
+  std::uint64_t start = 0;
+  std::uint64_t extent = 0;
   Footprint result;
-  result.base = base - below;
-  result.width = static_cast<std::uint64_t>(width);
-  result.tokens = static_cast<std::uint64_t>(view.tokens);
-  result.heads = static_cast<std::uint64_t>(view.heads);
-  if (view.tokens > 1) result.token_stride = absolute(view.token_stride) * static_cast<std::uint64_t>(size);
-  if (view.heads > 1) result.head_stride = absolute(view.head_stride) * static_cast<std::uint64_t>(size);
+  if (!reach(view.tokens, view.token_stride, size, &token_reach) ||
+      !reach(view.heads, view.head_stride, size, &head_reach) ||
+      __builtin_mul_overflow(unsigned_of(count), size, &result.width) ||
+      __builtin_mul_overflow(unsigned_of(first), size, &start) ||
+      __builtin_add_overflow(token_reach, head_reach, &extent) ||
+      __builtin_add_overflow(extent, result.width, &extent) || extent > kMaxExtent ||
+      __builtin_add_overflow(reinterpret_cast<std::uintptr_t>(view.data), start, &result.base)) {
+    return std::nullopt;
+  }
+  if (view.token_stride < 0) result.base -= token_reach;
+  if (view.head_stride < 0) result.base -= head_reach;
+  // A base below zero wrapped around, and so does its end: the extent is larger than the step below zero.
+  std::uint64_t end = 0;
+  if (__builtin_add_overflow(result.base, extent, &end)) return std::nullopt;
+  result.tokens = unsigned_of(view.tokens);
+  result.heads = unsigned_of(view.heads);
+  if (view.tokens > 1) result.token_stride = absolute(view.token_stride) * size;
+  if (view.heads > 1) result.head_stride = absolute(view.head_stride) * size;
   return result;
 }
 

@@ -35,6 +35,10 @@ class Guarded {
   Guarded& operator=(const Guarded&) = delete;
 
   std::byte* data() const { return data_; }
+  // Whole pages that may only be read from now on.
+  static void make_read_only(std::byte* at, std::size_t size) {
+    if (mprotect(at, size, PROT_READ) != 0) std::abort();
+  }
 
  private:
   std::byte* base_ = nullptr;
@@ -71,6 +75,24 @@ TEST_P(GuardPages, B146_NothingOutsideIsTouched) {
           ASSERT_TRUE(std::equal(expected.begin(), expected.end(), in.data()));
         }
       }
+    }
+  }
+}
+
+// In place the elements beside the rotary part are not written, not even with what stands there.
+TEST(ReadOnlyPages, InPlaceWritesTheRotaryPartOnly) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  for (const DType dtype : kDTypes) {
+    const auto dim = static_cast<int>(page / dtype_size(dtype));
+    const std::vector<std::byte> zeros(3 * page);
+    const Guarded memory(zeros.data(), zeros.size(), Side::kStart);
+    Guarded::make_read_only(memory.data(), page);
+    Guarded::make_read_only(memory.data() + 2 * page, page);
+    const TestRows rows(1, dim / 2);
+    for (const int rest : {1, 8, 100}) {  // elements on either side of a rotary part that is the page between
+      std::byte* first = memory.data() + page - static_cast<std::size_t>(rest) * dtype_size(dtype);
+      const TensorView view = TensorView::of(first, dtype, 1, 1, dim + 2 * rest);
+      EXPECT_TRUE(rotate(rows.rows(), {dim, rest, Pairing::kHalf}, Operand::in_place(view)).ok());
     }
   }
 }

@@ -127,6 +127,8 @@ TEST(Overlap, ExtentsThatDoNotFit) {
   EXPECT_FALSE(footprint_of(view(0, 2, 2, 8, kHuge / 4 + 1, kHuge / 4 + 1), 0, 8));
   EXPECT_FALSE(footprint_of(view(0, 3, 3, 8, -kHuge / 4, -kHuge / 4), 0, 8));
   EXPECT_FALSE(footprint_of(view(0, 2, 1, 8, kHuge / 2, 8), 0, 8));
+  EXPECT_FALSE(footprint_of(view(0, 2, 2, 8, INT64_MIN / 2, INT64_MIN / 2), 0, 8));
+  EXPECT_FALSE(footprint_of(view(0, 2, 1, 8, -(std::int64_t{1} << 60), 8), 0, 8));  // below address 0
   EXPECT_TRUE(footprint_of(view(0, 2, 1, 8, 8, kHuge), 0, 8));
 }
 

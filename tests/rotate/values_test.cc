@@ -21,14 +21,17 @@ constexpr float kTiny = std::numeric_limits<float>::denorm_min();
 
 std::uint32_t bits_of(float value) { return std::bit_cast<std::uint32_t>(value); }
 
-// One pair of fp32 turned by (c, s).
-std::pair<std::uint32_t, std::uint32_t> turned(float u, float v, float c, float s) {
+// rotate() has two forms.
+constexpr Status (*one_operand)(const Rows&, const Placement&, const Operand&) noexcept = rotate;
+
+// One pair of fp32 turned by (c, s), or turned back.
+std::pair<std::uint32_t, std::uint32_t> turned(float u, float v, float c, float s, bool back = false) {
   TestRows rows(1, 1);
   rows.cos[0] = c;
   rows.sin[0] = s;
   float x[2] = {u, v};
-  EXPECT_TRUE(
-      rotate(rows.rows(), {2, 0, Pairing::kHalf}, Operand::in_place(TensorView::of(x, DType::kF32, 1, 1, 2))).ok());
+  const Operand operand = Operand::in_place(TensorView::of(x, DType::kF32, 1, 1, 2));
+  EXPECT_TRUE((back ? rotate_backward : one_operand)(rows.rows(), {2, 0, Pairing::kHalf}, operand).ok());
   return {bits_of(x[0]), bits_of(x[1])};
 }
 
@@ -55,6 +58,15 @@ TEST(Values, SignsOfZero) {
   EXPECT_EQ(turned(-0.0f, 0.0f, 1, 1), (std::pair{0x80000000u, 0u}));
   EXPECT_EQ(turned(-0.0f, -0.0f, 1, 1), (std::pair{0u, 0x80000000u}));
   EXPECT_EQ(turned(1, 1, 1, 1), (std::pair{0u, bits_of(2)}));
+}
+
+// u' = u*c + v*s, v' = v*c - u*s.
+TEST(Values, SignsOfZeroBackwards) {
+  EXPECT_EQ(turned(1, 1, 1, 1, true), (std::pair{bits_of(2), 0u}));
+  EXPECT_EQ(turned(0.0f, 0.0f, 1, 1, true), (std::pair{0u, 0u}));
+  EXPECT_EQ(turned(0.0f, -0.0f, 1, 1, true), (std::pair{0u, 0x80000000u}));
+  EXPECT_EQ(turned(-0.0f, -0.0f, 1, 1, true), (std::pair{0x80000000u, 0u}));
+  EXPECT_EQ(turned(1, -1, 1, 1, true), (std::pair{0u, bits_of(-2)}));
 }
 
 // Where a fused multiply-add would give other bits: u*c and v*s cancel except for their rounding errors.

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Prints the version of the headers; fails unless the library works.
-#include <cstdio>
 #include <ropecache/cache.h>
 #include <ropecache/rotate.h>
 #include <ropecache/version.h>
+
+#include <cstdio>
 
 int main() {
   ropecache::RopeConfig config;

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Prints the version of the headers; fails unless the model library works.
-#include <cstdio>
 #include <ropecache/model.h>
 #include <ropecache/version.h>
+
+#include <cstdio>
 
 int main() {
   const auto model = ropecache::read_model_json("not JSON", "config.json");

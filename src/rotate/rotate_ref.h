@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The definition of the arithmetic of rotate(): one pair, from bytes to bytes. Every kernel on every target gives
-// these bits.
+// these bits, in the floating-point environment that a program starts with: rounding to nearest, subnormals kept.
 #pragma once
 
 #include <bit>

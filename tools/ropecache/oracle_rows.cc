@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 namespace ropecache::cli {
 namespace {
@@ -138,9 +139,9 @@ void RowChecker::compare(std::int64_t position, int pair, bool is_sine, float gi
                     (expected == 0 && given == 0);
   if (!same) ++tally_.wrong;
   const int exponent = value == 0 ? -126 : std::max(std::ilogb(value), -126);
-  const double ulps = std::ldexp(std::fabs(static_cast<double>(given) - value), 23 - exponent);
-  // A NaN must not pass for a small error.
-  tally_.worst_ulp = ulps <= tally_.worst_ulp ? tally_.worst_ulp : ulps;
+  const double ulps = std::isnan(given) ? std::numeric_limits<double>::infinity()
+                                        : std::ldexp(std::fabs(static_cast<double>(given) - value), 23 - exponent);
+  tally_.worst_ulp = std::max(tally_.worst_ulp, ulps);
 }
 
 }  // namespace ropecache::cli

@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: the ropecache authors
+# SPDX-License-Identifier: Apache-2.0
+"""Bad input and bad usage: exit status 2, one line that names file, key and value, no hang."""
+
+import os
+
+from support import CliTest, gguf_bytes, llama_keys, model
+
+COMMANDS = {
+    "plan": lambda path: ("plan", path),
+    "diff": lambda path: ("diff", path, path),
+    "dump": lambda path: ("dump", path, "--layer", 0, "--positions", 0),
+    "verify": lambda path: ("verify", path, "--samples", 10),
+}
+
+
+class HostileFiles(CliTest):
+    def refuse_everywhere(self, path, *words):
+        for command in COMMANDS.values():
+            error = self.refuse(*command(path))
+            self.assertIn(str(path), error)
+            for word in words:
+                self.assertIn(word, error)
+
+    def written(self, data, name="file"):
+        path = self.folder / name
+        path.write_bytes(data)
+        return path
+
+    def test_missing(self):
+        self.refuse_everywhere(self.folder / "none.json")
+
+    def test_folder_without_a_config(self):
+        self.refuse_everywhere(self.folder, "config.json")
+
+    def test_pipe(self):
+        path = self.folder / "pipe"
+        os.mkfifo(path)
+        self.refuse_everywhere(path)
+
+    def test_dev_null(self):
+        self.refuse_everywhere("/dev/null")
+
+    def test_endless_device(self):
+        self.refuse_everywhere("/dev/zero")
+
+    def test_unreadable(self):
+        loop = self.folder / "loop"
+        loop.symlink_to(loop)  # holds for root as well
+        self.refuse_everywhere(loop)
+
+    def test_empty(self):
+        self.refuse_everywhere(self.written(b""))
+
+    def test_neither_format(self):
+        self.refuse_everywhere(self.written(b"PK\x03\x04 not a model"))
+
+    def test_json_that_is_no_object(self):
+        for text in (b"[]", b"3", b'"x"', b"null"):
+            self.refuse("plan", self.written(text))
+
+    def test_json_cut_anywhere(self):
+        data = self.config().read_bytes()
+        for length in range(0, len(data), 7):
+            self.refuse("plan", self.written(data[:length]))
+
+    def test_gguf_cut_anywhere(self):
+        data = gguf_bytes(llama_keys())
+        for length in range(0, len(data) - 1, 5):
+            self.refuse("plan", self.written(data[:length]))
+
+    def test_gguf_with_counts_from_nowhere(self):
+        data = bytearray(gguf_bytes(llama_keys()))
+        for at in (8, 16, 24):  # tensors, keys, length of the first key
+            broken = bytearray(data)
+            broken[at : at + 8] = b"\xff" * 8
+            self.refuse("plan", self.written(bytes(broken)))
+
+    def test_deep_json(self):
+        self.refuse("plan", self.written(b'{"a":' * 100000))
+
+    def test_control_bytes_do_not_reach_the_terminal(self):
+        path = self.config(model_type="\x1b[31mllama\x1b[0m\nsecond line")
+        result = self.run_cli("plan", path)
+        for stream in (result.stdout, result.stderr):
+            self.assertNotIn(b"\x1b", stream)
+
+
+class Values(CliTest):
+    def test_error_names_file_key_value_and_expectation(self):
+        path = self.config(rope_scaling={"rope_type": "warp", "factor": 2.0})
+        error = self.refuse("plan", path)
+        self.assertTrue(error.startswith(f"{path}: "), error)
+        for word in ("rope_scaling", "warp", "expected"):
+            self.assertIn(word, error)
+
+    def test_values_no_rope_can_have(self):
+        cases = {
+            "rope_theta": (0.0, -1.0, "many", 1.0),
+            "num_attention_heads": (0, -4, 3.5),
+            "num_hidden_layers": (-1, "four", 10**12),
+        }
+        for key, values in cases.items():
+            for value in values:
+                with self.subTest(f"{key}={value}"):
+                    error = self.refuse("plan", self.config(**{key: value}))
+                    self.assertIn(key, error)
+                    self.assertIn("expected", error)
+
+    def test_missing_factor(self):
+        error = self.refuse("plan", self.config(rope_scaling={"rope_type": "linear"}))
+        self.assertIn("factor", error)
+
+
+class Usage(CliTest):
+    def test_no_command(self):
+        self.refuse()
+
+    def test_unknown_command(self):
+        self.assertIn("paint", self.refuse("paint", "x"))
+
+    def test_commands_of_later_releases_are_not_listed(self):
+        text = self.succeed("--help")
+        for command in ("plan", "diff", "dump", "verify"):
+            self.assertIn(command, text)
+        for command in ("plot", "bench"):
+            self.assertNotIn(command, text)
+
+    def test_missing_file_argument(self):
+        for command in ("plan", "diff", "dump", "verify"):
+            self.refuse(command)
+
+    def test_unknown_option(self):
+        self.assertIn("--speed", self.refuse("plan", model("llama-2-7b"), "--speed"))
+
+    def test_values_out_of_range(self):
+        for option, value in (("--length", 0), ("--length", -5), ("--length", "many"), ("--context", 0), ("--context", 2**63)):
+            with self.subTest(f"{option} {value}"):
+                self.assertIn(option, self.refuse("plan", model("llama-2-7b"), option, value))
+
+    def test_unknown_role(self):
+        error = self.refuse("plan", model("llama-2-7b"), "--role", "smell")
+        self.assertIn("smell", error)
+        self.assertIn("attention", error)
+
+    def test_help_of_each_command(self):
+        for command in ("plan", "diff", "dump", "verify"):
+            text = self.succeed(command, "--help")
+            self.assertIn("--json", text)
+            self.assertIn("--length", text)
+
+    def test_version(self):
+        self.assertRegex(self.succeed("--version"), r"^ropecache \d+\.\d+\.\d+\n$")

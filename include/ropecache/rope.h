@@ -37,7 +37,7 @@ enum class Pairing : std::uint8_t {
 // Which position of a token turns pair i. Never confuse kInterleaved axes with interleaved pairs.
 // Sections add up to the pairs, except in the two layouts named after ggml, where `i mod sum` covers them. The axial
 // layouts take no scaling, linear scaling, or divisors: the other rules speak of one index that runs over all pairs.
-// Rope::axis_count is one more than the highest axis that turns a pair: [16, 24, 24] and ggml's [16, 24, 24, 0] are one.
+// Rope::axis_count is one more than the highest axis that turns a pair: [16, 24, 24] equals ggml's [16, 24, 24, 0].
 enum class AxisLayout : std::uint8_t {
   kSingle = 0,           // one position per token
   kSectioned = 1,        // pairs [0, s0) axis 0, the next s1 axis 1, ...: Qwen2-VL [t, h, w]; xdrope has four
@@ -142,9 +142,9 @@ struct Llama3Scaling {
 // Phi-3 longrope ("su"): one divisor per pair; `long_factor` once length > original_context (strictly, as HF and
 // llama.cpp; SGLang switches one token later), else `short_factor`. The length is an argument of resolve(); the
 // answer holds for a whole sequence (cached keys of a sequence share one list). Without a length: short_factor. Engines
-// that choose once (vLLM, llama.cpp, mlx-lm) choose by the length they serve: pass that. Magnitude: attention_factor; else short_mscale or long_mscale,
-// of the list taken; else sqrt(1 + ln q / ln P) with q = factor, or max_context / P without one (which is then
-// required); 1 if q <= 1. P is at least 2.
+// that choose once (vLLM, llama.cpp, mlx-lm) choose by the length they serve: pass that.
+// Magnitude: attention_factor; else short_mscale or long_mscale, of the list taken; else sqrt(1 + ln q / ln P) with
+// q = factor, or max_context / P without one (which is then required); 1 if q <= 1. P is at least 2.
 struct LongRopeScaling {
   std::vector<double> short_factor;
   std::vector<double> long_factor;
@@ -193,11 +193,11 @@ struct RopeConfig {
   Pairing pairing = Pairing::kHalf;
   double theta = 0;        // the base; no default. A ratio of bases (ChatGLM rope_ratio) is not one: above 1
   int exponent_dim = 0;    // r of the exponent 2i/r if it is not rotary_dim; 0: rotary_dim
-  Scaling scaling;
-  std::vector<double> divisors;  // frequency i, as `scaling` left it, is divided by divisors[i] (GGUF rope_freqs);
+  Scaling scaling{};
+  std::vector<double> divisors{};  // frequency i, as `scaling` left it, is divided by divisors[i] (GGUF rope_freqs);
                                  // empty: none. 1e30 and above mean "does not turn", as GGUF files write it
-  Axes axes;
-  QueryScale query_scale;
+  Axes axes{};
+  QueryScale query_scale{};
   bool inverse_on_output = false;  // DeepSeek-V4: the attention output is turned back by the query's position
   bool operator==(const RopeConfig&) const = default;
 };

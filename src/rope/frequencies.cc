@@ -103,7 +103,10 @@ std::int64_t dynamic_length(const DynamicNtkScaling& rule, Length length) {
 }
 
 int turning_pairs(const ProportionalScaling& rule, int rotary_dim) {
-  return static_cast<int>((Wide::decimal(rule.partial) * Wide(rotary_dim) / Wide(2)).floor());
+  // 0.35 of 80 is 28: lift the decimal's own rounding out of the way. A product that is not an integer is at least
+  // 10^-17 of itself below the next one.
+  const Wide product = Wide::decimal(rule.partial) * Wide(rotary_dim) / Wide(2);
+  return static_cast<int>((product + scaled(Wide(1), -200)).floor());
 }
 
 Terms terms_of(const RopeConfig& config, const Pairs& pairs, Length length) {

@@ -21,7 +21,7 @@ Rope deepseek(double mscale, double mscale_all_dim) {
   return resolved(with(plain(64, 10000), rule));
 }
 
-// ---- YaRN ----------------------------------------------------------------------------------------------------------
+// ---- YaRN -------------------------------------------------------------------------------------------------------
 
 // ggml multiplies by its own magnitude; a table must not hold it twice. ikawrakow/ik_llama.cpp#970
 TEST(YarnCases, B4_ggml_attn_factor_cancels_its_own_magnitude) {
@@ -144,7 +144,7 @@ TEST(YarnCases, B26_pairing_changes_no_number_of_the_rope) {
   expect_digits(frequency(interleaved, 31), frequency(unscaled, 31) / 64, 12);
 }
 
-// ---- Bases -----------------------------------------------------------------------------------------------------------
+// ---- Bases ------------------------------------------------------------------------------------------------------
 
 // sgl-project/SpecForge#651: scaling classes that forgot theta.
 TEST(BaseCases, B28_theta_counts_under_every_rule) {
@@ -187,7 +187,7 @@ TEST(BaseCases, B53_dynamic_base_of_internlm3) {
   EXPECT_EQ(resolved(config, 32767).frequencies, resolved(plain(128, 5e7)).frequencies);
 }
 
-// ---- llama3 ------------------------------------------------------------------------------------------------------------
+// ---- llama3 -----------------------------------------------------------------------------------------------------
 
 void expect_llama3(const RopeConfig& unscaled, double factor, int first, const std::vector<double>& blended) {
   const Rope plain_rope = resolved(unscaled);
@@ -258,7 +258,7 @@ TEST(Llama3Cases, B41_equal_low_and_high_is_a_hard_step) {
   }
 }
 
-// ---- longrope ------------------------------------------------------------------------------------------------------------
+// ---- longrope ---------------------------------------------------------------------------------------------------
 
 LongRopeScaling phi(double short_value, double long_value) {
   LongRopeScaling rule;
@@ -297,7 +297,7 @@ TEST(LongRopeCases, B47_short_list_is_used_and_magnitude_follows_the_ratio) {
   EXPECT_EQ(resolved(with(plain(96, 10000), rule), 4097).magnitude.to_decimal(50), "1.7");
 }
 
-// ---- Partial and proportional ------------------------------------------------------------------------------------------------
+// ---- Partial and proportional -----------------------------------------------------------------------------------
 
 // pie-project/pie#602: the exponent runs over the rotated width, not the head.
 TEST(PartialCases, B58_exponent_runs_over_the_rotated_width) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the ropecache authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fp32 recipe against the bits that transformers itself computes: tests/data/hf-fp32-frequencies.json holds them with
-// PyTorch's own pow, which may be an ulp off, and with a correctly rounded one. Rules of other projects against MPFR.
+// The fp32 recipe against the bits that transformers itself computes: tests/data/hf-fp32-frequencies.json holds them
+// with PyTorch's own pow, which may be an ulp off, and with a correctly rounded one. Other projects' rules: MPFR.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -136,7 +136,8 @@ TEST(Fp32Recipe, divisors_divide_last) {
 TEST(Fp32Recipe, stays_near_the_true_frequencies) {
   for (const Scaling& scaling :
        std::vector<Scaling>{std::monostate(), LinearScaling{3}, NtkAlphaScaling{1000}, NtkScaling{3, 0.5},
-                            NtkScaling{3, std::nullopt}, yarn(40, 4096), Llama3Scaling(), ProportionalScaling{0.5, 3}}) {
+                            NtkScaling{3, std::nullopt}, yarn(40, 4096), Llama3Scaling(),
+                            ProportionalScaling{0.5, 3}}) {
     const Rope rope = resolved(with(plain(128, 5e5), scaling));
     for (std::size_t i = 0; i < 64; ++i) {
       const double truth = rope.frequencies[i].to_double();

@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: the ropecache authors
+// SPDX-License-Identifier: Apache-2.0
+#include "model/hf_section.h"
+
+#include <cmath>
+#include <cstdlib>
+
+namespace ropecache::model {
+
+namespace {
+
+constexpr std::size_t kShown = 60;      // characters of a value in an error
+constexpr std::int64_t kExact = std::int64_t{1} << 53;
+
+std::string dump(const Json& value) { return value.dump(-1, ' ', true, Json::error_handler_t::replace); }
+
+// "1e6", "32.0": some writers quote their numbers.
+std::optional<double> quoted_number(const std::string& text) {
+  if (text.empty() || text.find_first_not_of("+-.eE0123456789") != std::string::npos) return std::nullopt;
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (end != text.c_str() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::string short_text(const Json& value) {
+  if (value.is_object()) return "an object";
+  if (value.is_array()) return "a list of " + std::to_string(value.size());
+  std::string text = dump(value);
+  if (text.size() > kShown) text = text.substr(0, kShown) + "...";
+  return text;
+}
+
+Section Section::preset(const Json* object, std::string path, std::string_view reason, Audit* audit) {
+  Section section(object, std::move(path), audit);
+  section.reason_ = reason;
+  return section;
+}
+
+std::string Section::path(std::string_view key) const {
+  if (path_.empty()) return std::string(key);
+  if (key.empty()) return path_;
+  return path_ + "." + std::string(key);
+}
+
+const Json* Section::peek(std::string_view key) const {
+  if (object_ == nullptr) return nullptr;
+  const auto found = object_->find(key);
+  return found == object_->end() || found->is_null() ? nullptr : &*found;
+}
+
+void Section::use(std::string_view key) const {
+  if (object_ == nullptr) return;
+  const auto found = object_->find(key);
+  if (found == object_->end()) return;
+  const std::string where = path(key);
+  if (!audit_->seen.insert(where).second) return;
+  if (is_preset()) {
+    audit_->ledger.defaulted(where, dump(*found), reason_);
+  } else {
+    audit_->ledger.used(where, dump(*found));
+  }
+}
+
+const Json* Section::take(std::string_view key) const {
+  use(key);
+  return peek(key);
+}
+
+void Section::ignore(std::string_view key, std::string_view reason) const {
+  const std::string where = path(key);
+  if (object_ == nullptr || is_preset() || !audit_->seen.insert(where).second) return;
+  const auto found = object_->find(key);
+  if (found != object_->end()) audit_->ledger.ignored(where, dump(*found), reason);
+}
+
+void Section::ignore_if_present(std::string_view key, std::string_view reason) const {
+  if (contains(key)) ignore(key, reason);
+}
+
+void Section::defaulted(std::string_view key, const Json& value, std::string_view reason) const {
+  audit_->ledger.defaulted(path(key), dump(value), reason);
+}
+
+void Section::refuse(std::string_view key, std::string_view expected) const {
+  const Json* value = peek(key);
+  audit_->refuse(path(key) + ": " + (value == nullptr ? std::string("missing") : short_text(*value)) + ", expected " +
+                 std::string(expected));
+}
+
+double Section::to_number(std::string_view key, const Json& value, std::string_view expected) const {
+  if (value.is_number()) return value.get<double>();
+  if (value.is_string()) {
+    if (const auto number = quoted_number(value.get_ref<const std::string&>())) return *number;
+  }
+  refuse(key, expected);
+}
+
+std::optional<double> Section::number(std::string_view key) const {
+  const Json* value = take(key);
+  if (value == nullptr) return std::nullopt;
+  const double number = to_number(key, *value, "a number");
+  if (!std::isfinite(number)) refuse(key, "a finite number");
+  return number;
+}
+
+std::optional<double> Section::positive(std::string_view key) const {
+  const std::optional<double> value = number(key);
+  if (value && *value <= 0) refuse(key, "a number above 0");
+  return value;
+}
+
+std::optional<std::int64_t> Section::integer(std::string_view key, std::int64_t least, std::int64_t most) const {
+  const Json* value = take(key);
+  if (value == nullptr) return std::nullopt;
+  const std::string expected =
+      "a whole number from " + std::to_string(least) + " to " + std::to_string(most);
+  const double number = to_number(key, *value, expected);
+  // Above 2^53 a double no longer tells neighbours apart; nothing a rope needs is that large.
+  if (!(std::fabs(number) <= static_cast<double>(kExact)) || number != std::floor(number)) refuse(key, expected);
+  const auto whole = static_cast<std::int64_t>(number);
+  if (whole < least || whole > most) refuse(key, expected);
+  return whole;
+}
+
+std::optional<bool> Section::boolean(std::string_view key) const {
+  const Json* value = take(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_boolean()) refuse(key, "true or false");
+  return value->get<bool>();
+}
+
+std::optional<std::string> Section::text(std::string_view key) const {
+  const Json* value = take(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_string()) refuse(key, "a string");
+  return value->get<std::string>();
+}
+
+std::optional<std::vector<double>> Section::numbers(std::string_view key) const {
+  const Json* value = take(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_array()) refuse(key, "a list of numbers");
+  std::vector<double> out;
+  for (const Json& item : *value) {
+    if (!item.is_number()) refuse(key, "a list of numbers only");
+    out.push_back(item.get<double>());
+  }
+  return out;
+}
+
+std::optional<std::vector<int>> Section::integers(std::string_view key) const {
+  const auto values = numbers(key);
+  if (!values) return std::nullopt;
+  std::vector<int> out;
+  for (const double value : *values) {
+    if (!(std::fabs(value) <= static_cast<double>(kMaxWidth)) || value != std::floor(value)) {
+      refuse(key, "a list of small whole numbers");
+    }
+    out.push_back(static_cast<int>(value));
+  }
+  return out;
+}
+
+Section Section::child(std::string_view key) const {
+  const Json* value = peek(key);
+  if (value == nullptr) {
+    if (contains(key)) use(key);  // an explicit null is an answer
+    return Section(audit_);
+  }
+  if (!value->is_object()) refuse(key, "an object or null");
+  return is_preset() ? preset(value, path(key), reason_, audit_) : Section(value, path(key), audit_);
+}
+
+}  // namespace ropecache::model

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: the ropecache authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Section: one object of a config.json, read through look-ups that enter themselves in the Ledger under their dotted
+// key. A value of the wrong type stops the reading with an error that names file, key, value and what was expected.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "model/ledger.h"
+#include "ropecache/status.h"
+
+namespace ropecache::model {
+
+using Json = nlohmann::ordered_json;
+
+// Thrown inside the reader only: read_hf_config() turns it into its Status.
+struct Refusal {
+  Status status;
+};
+
+// What all sections of a file share: its name, the ledger, and which dotted keys are accounted for.
+struct Audit {
+  std::string name;
+  Ledger ledger;
+  std::set<std::string, std::less<>> seen;
+
+  // "<name>: <text>"
+  void warn(const std::string& text) { ledger.warn(name + ": " + text); }
+  [[noreturn]] void refuse(const std::string& text, StatusCode code = StatusCode::kInvalidArgument) const {
+    throw Refusal{Status(code, name + ": " + text)};
+  }
+};
+
+// JSON text of a value for people, cut where it is long.
+std::string short_text(const Json& value);
+
+class Section {
+ public:
+  // A section that is not in the file: every look-up finds nothing.
+  explicit Section(Audit* audit) : audit_(audit) {}
+  Section(const Json* object, std::string path, Audit* audit) : object_(object), path_(std::move(path)), audit_(audit) {}
+  // A section that stands for what a model type's class has by itself; its values are entered as defaults.
+  static Section preset(const Json* object, std::string path, std::string_view reason, Audit* audit);
+
+  bool exists() const { return object_ != nullptr; }
+  bool is_preset() const { return !reason_.empty(); }
+  Audit& audit() const { return *audit_; }
+  const Json* object() const { return object_; }
+  const std::string& path() const { return path_; }
+  std::string path(std::string_view key) const;
+
+  // The value without entering it; nullptr when absent or null.
+  const Json* peek(std::string_view key) const;
+  bool has(std::string_view key) const { return peek(key) != nullptr; }
+  bool contains(std::string_view key) const { return object_ != nullptr && object_->contains(key); }
+
+  // Look-ups that enter the key as used. Nothing where the key is absent or null.
+  const Json* take(std::string_view key) const;
+  std::optional<double> number(std::string_view key) const;
+  std::optional<double> positive(std::string_view key) const;
+  std::optional<std::int64_t> integer(std::string_view key, std::int64_t least, std::int64_t most) const;
+  std::optional<bool> boolean(std::string_view key) const;
+  std::optional<std::string> text(std::string_view key) const;
+  std::optional<std::vector<double>> numbers(std::string_view key) const;
+  std::optional<std::vector<int>> integers(std::string_view key) const;
+
+  // An object below this one; a section that does not exist where the key is absent or null.
+  Section child(std::string_view key) const;
+
+  void use(std::string_view key) const;
+  void ignore(std::string_view key, std::string_view reason) const;
+  void ignore_if_present(std::string_view key, std::string_view reason) const;
+  // Says which value was taken for a key that the file does not have.
+  void defaulted(std::string_view key, const Json& value, std::string_view reason) const;
+
+  [[noreturn]] void refuse(std::string_view key, std::string_view expected) const;
+
+ private:
+  double to_number(std::string_view key, const Json& value, std::string_view expected) const;
+
+  const Json* object_ = nullptr;
+  std::string path_;
+  std::string reason_;  // of a preset
+  Audit* audit_;
+};
+
+// Largest width that is taken seriously; a file that says more is refused.
+inline constexpr std::int64_t kMaxWidth = 1 << 20;
+
+}  // namespace ropecache::model

@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: the ropecache authors
+// SPDX-License-Identifier: Apache-2.0
+#include "model/hf_tower.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "model/hf_geometry.h"
+#include "model/hf_layers.h"
+#include "model/hf_parameters.h"
+#include "text.h"
+
+namespace ropecache::model {
+
+namespace {
+
+constexpr std::array<std::string_view, 6> kContextKeys = {"max_position_embeddings", "seq_length", "n_positions",
+                                                          "max_sequence_length", "model_max_length", "max_seq_len"};
+
+std::int64_t read_context(const Section& config) {
+  std::int64_t context = 0;
+  for (const std::string_view key : kContextKeys) {
+    if (context != 0) {
+      config.ignore_if_present(key, "max_position_embeddings or an equal key goes before");
+    } else if (const auto value = config.integer(key, 0, std::int64_t{1} << 40)) {
+      context = *value;
+    }
+  }
+  return context;
+}
+
+// Types whose rope is an option: esm, falcon, granitemoehybrid, ...
+bool has_rope(const Section& config, const Family* family) {
+  if (family == nullptr) return true;
+  if (family->no_rope) return false;
+  if (family->only_if_key.empty()) return true;
+  const Json* value = config.take(family->only_if_key);
+  return value == nullptr ? family->only_if_default : value->dump() == family->only_if_value;
+}
+
+QueryScale temperature_of_nope(const Section& config) {
+  QueryScale scale;
+  if (!config.boolean("attn_temperature_tuning").value_or(true)) return scale;
+  scale.rule = QueryScale::Rule::kLogFloorPlusOne;
+  scale.beta = config.number("attn_scale").value_or(0.1);
+  scale.context = config.positive("floor_scale").value_or(8192);
+  return scale;
+}
+
+// Everything that makes the layers of one tower.
+class TowerReader {
+ public:
+  TowerReader(const Section& config, const Family* family, std::string_view type, Role role)
+      : config_(config), family_(family), sizes_(find_sizes(type)), role_(role) {}
+
+  Tower read() {
+    const bool decoder = role_ == Role::kAttention;
+    layers_ = read_layers(config_, family_, sizes_, decoder);
+    tower_.layers = layers_.count;
+    tower_.mtp = layers_.mtp;
+    tower_.context = read_context(config_);
+    if (!has_rope(config_, family_)) return std::move(tower_);
+    Parameters parameters(config_, family_, tower_.context, kinds());
+    for (std::size_t i = 0; i < layers_.all.size(); ++i) add_layer(parameters, static_cast<int>(i));
+    if (family_ != nullptr && family_->query == QueryRule::kTemperatureOfNope) {
+      tower_.query_scale_without_rope = temperature_of_nope(config_);
+    }
+    name_groups();
+    return std::move(tower_);
+  }
+
+ private:
+  std::vector<std::string> kinds() const {
+    std::vector<std::string> kinds;
+    for (const Layer& layer : layers_.all) {
+      if (layer.rotates && std::find(kinds.begin(), kinds.end(), layer.kind) == kinds.end()) kinds.push_back(layer.kind);
+    }
+    return kinds;
+  }
+
+  void add_layer(const Parameters& parameters, int number) {
+    const Layer& layer = layers_.all[static_cast<std::size_t>(number)];
+    const bool linear = family_ != nullptr && family_->linear_rotates && layer.kind == kind_name('L');
+    if (!layer.rotates && !linear) return;
+    const auto key = std::tuple(layer.kind, layer.theta, layer.partial);
+    auto found = configs_.find(key);
+    if (found == configs_.end()) {
+      found = configs_.emplace(key, linear ? linear_rope(parameters, layer) : ropes_of(parameters, layer)).first;
+    }
+    for (const LayerRope& rope : found->second) {
+      tower_.ropes.push_back(rope);
+      tower_.ropes.back().layer = number;
+    }
+  }
+
+  // Lightning attention of Ling 2.5: its own heads, turned by partial_rotary_factor.
+  std::vector<LayerRope> linear_rope(const Parameters& parameters, const Layer& layer) const {
+    const std::optional<RopeConfig> base = parameters.rope(layer);
+    if (!base) return {};
+    RopeConfig rope = *base;
+    rope.head_dim = read_head_dim(config_, family_, sizes_);
+    rope.rotary_dim = static_cast<int>(rope.head_dim * config_.number("partial_rotary_factor").value_or(family_->partial));
+    rope.rotary_offset = 0;
+    rope.pairing = Pairing::kHalf;
+    return {{Role::kLinearAttention, 0, layer.kind, std::move(rope)}};
+  }
+
+  std::vector<LayerRope> ropes_of(const Parameters& parameters, const Layer& layer) const {
+    std::optional<RopeConfig> rope = parameters.rope(layer);
+    if (!rope) return {};  // an explicit null for this kind of layer
+    const bool global = layer.kind == kind_name('F');
+    const bool proportional = std::holds_alternative<ProportionalScaling>(rope->scaling);
+    const Geometry geometry =
+        read_geometry(config_, family_, sizes_, global, parameters.partial(layer), proportional);
+    rope->head_dim = geometry.head_dim;
+    rope->rotary_dim = geometry.rotary_dim;
+    rope->rotary_offset = geometry.rotary_offset;
+    std::vector<LayerRope> out;
+    for (RopeConfig& part : parameters.with_axes(layer, *rope)) out.push_back({role_, 0, layer.kind, std::move(part)});
+    if (const auto indexer = indexer_rope(parameters, layer, out.front().config)) out.push_back(*indexer);
+    return out;
+  }
+
+  std::optional<LayerRope> indexer_rope(const Parameters& parameters, const Layer& layer, const RopeConfig& main) const {
+    if (family_ == nullptr || family_->indexer == IndexerRule::kNone || !config_.has("index_head_dim")) return std::nullopt;
+    static constexpr std::array<std::string_view, 4> kIndexed = {"all", "indexed_attention", "minimax_m3_sparse",
+                                                                 "compressed_sparse_attention"};
+    if (std::find(kIndexed.begin(), kIndexed.end(), layer.kind) == kIndexed.end()) return std::nullopt;
+    const auto width = static_cast<int>(config_.integer("index_head_dim", 1, kMaxWidth).value_or(0));
+    LayerRope indexer{Role::kIndexer, 0, layer.kind, main};
+    RopeConfig& rope = indexer.config;
+    const bool tail = family_->indexer == IndexerRule::kHalfTail || family_->indexer == IndexerRule::kInterleavedTail;
+    const bool half = family_->indexer == IndexerRule::kHalf || family_->indexer == IndexerRule::kHalfTail;
+    rope.head_dim = width;
+    rope.rotary_dim = std::min(main.rotary_dim, width);
+    rope.rotary_offset = tail ? width - rope.rotary_dim : 0;
+    rope.pairing = parameters.pairing("indexer_rope_interleave", half ? Pairing::kHalf : Pairing::kInterleaved);
+    rope.inverse_on_output = false;
+    rope.query_scale = {};
+    if (auto* yarn = std::get_if<YarnScaling>(&rope.scaling)) yarn->softmax_scale = false;
+    return indexer;
+  }
+
+  // Kinds of layers that turn alike are one group: "all", or the kind where only one rotates.
+  void name_groups() {
+    const auto first = std::find_if(tower_.ropes.begin(), tower_.ropes.end(), [&](const LayerRope& r) { return r.role == role_; });
+    if (first == tower_.ropes.end()) return;
+    bool alike = true;
+    bool one_kind = true;
+    for (const LayerRope& rope : tower_.ropes) {
+      if (rope.role != role_) continue;
+      alike &= rope.config == first->config;
+      one_kind &= rope.group == first->group;
+    }
+    if (!alike || one_kind) return;
+    for (LayerRope& rope : tower_.ropes) {
+      if (rope.role == role_) rope.group = "all";
+    }
+  }
+
+  const Section config_;
+  const Family* family_;
+  const Sizes* sizes_;
+  Role role_;
+  Layers layers_;
+  Tower tower_;
+  std::map<std::tuple<std::string, std::optional<double>, std::optional<double>>, std::vector<LayerRope>> configs_;
+};
+
+}  // namespace
+
+Tower read_tower(const Section& config, const Family* family, std::string_view type, Role role) {
+  return TowerReader(config, family, type, role).read();
+}
+
+}  // namespace ropecache::model

@@ -49,14 +49,15 @@ void* realloc(void* old, std::size_t size) {
 }
 #endif
 
-void* operator new(std::size_t size) {
+// Not inlined: GCC would see malloc() paired with delete, and warn.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   void* memory = std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace ropecache::test {
 namespace {

@@ -62,6 +62,14 @@ TEST_P(Bits, B2_ManyHeadsFewTokens) {
   expect_bits({dtype(), 100, 1, 64}, Layout::kTokenMajor, Layout::kTokenMajor, {64, 0, pairing()});
 }
 
+TEST_P(Bits, B143_GroupedHeadsAndManyTokens) {
+  for (const std::int64_t tokens : {1, 19, 99, 128, 1024}) {
+    for (const std::int64_t heads : {32, 8}) {
+      expect_bits({dtype(), tokens, heads, 16}, Layout::kTokenMajor, Layout::kTokenMajor, {16, 0, pairing()});
+    }
+  }
+}
+
 TEST_P(Bits, Heads) {
   for (const std::int64_t heads : {0, 1, 2, 3, 5, 17}) {
     for (const int dim : kRotaryDims) {

@@ -1,9 +1,7 @@
 // SPDX-FileCopyrightText: the ropecache authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <utility>
 #include <variant>
 
 #include "rope/check.h"

@@ -24,7 +24,7 @@ json load(const std::string& name) {
   return json::parse(file);
 }
 
-// Significant digits and the power of ten, without a decimal point or zeros at either end: "0.0250" -> "25e-1".
+// 0.DIGITS times a power of ten, without zeros at either end: "0.0250" and "2.5e-2" are "25e-1".
 std::string canonical_decimal(const std::string& text) {
   const std::size_t e = text.find('e');
   int exponent = e == std::string::npos ? 0 : std::stoi(text.substr(e + 1));

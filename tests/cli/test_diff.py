@@ -93,7 +93,8 @@ class Configs(CliTest):
 
     def test_axes_show_where_ids_differ(self):
         found = self.diff(model("qwen2.5-7b"), model("qwen2-vl-7b"), equal=False)
-        (difference,) = found["differences"]
+        difference, tower = found["differences"]
+        self.assertEqual(tower["role"], "vision")
         self.assertEqual(set(self.fields(difference)), {"axes"})
         self.assertIsNone(difference["first_position"])
         text = self.succeed("diff", model("qwen2.5-7b"), model("qwen2-vl-7b"), exit_status=1)

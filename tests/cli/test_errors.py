@@ -104,7 +104,7 @@ class Values(CliTest):
             for value in values:
                 with self.subTest(f"{key}={value}"):
                     error = self.refuse("plan", self.config(**{key: value}))
-                    self.assertIn(key, error)
+                    self.assertIn(key.removeprefix("rope_"), error)
                     self.assertIn("expected", error)
 
     def test_missing_factor(self):
@@ -114,7 +114,7 @@ class Values(CliTest):
 
 class Usage(CliTest):
     def test_no_command(self):
-        self.refuse()
+        self.assertIn("expected a command: plan, diff, dump or verify", self.refuse())
 
     def test_unknown_command(self):
         self.assertIn("paint", self.refuse("paint", "x"))

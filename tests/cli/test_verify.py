@@ -55,7 +55,10 @@ class Verify(CliTest):
     def test_own_kernels(self):
         kernels = self.of(self.lines("deepseek-v4-flash", "--kernels", "own"), "kernels")
         self.assertEqual({line["dtype"] for line in kernels}, {"f32", "bf16", "f16"})
-        self.assertEqual({(k["pairing"], k["head_dim"], k["rotary_offset"]) for k in kernels}, {("interleaved", 512, 448)})
+        self.assertEqual(
+            {(k["role"], k["pairing"], k["head_dim"], k["rotary_offset"]) for k in kernels},
+            {("attention", "interleaved", 512, 448), ("indexer", "interleaved", 128, 64)},
+        )
 
     def test_all_kernels(self):
         kernels = self.of(self.lines("smollm2-135m", "--kernels", "all"), "kernels")

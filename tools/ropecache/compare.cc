@@ -42,9 +42,14 @@ struct Found {
 };
 
 std::string numbers(const std::vector<double>& values) {
+  constexpr std::size_t kWidth = 60;
   std::string out;
-  for (double value : values) out += (out.empty() ? "" : ",") + shortest(value);
-  return out.empty() ? "none" : out.size() > 60 ? out.substr(0, 57) + "..." : out;
+  for (double value : values) {
+    if (!out.empty()) out += ',';
+    out += shortest(value);
+  }
+  if (out.size() > kWidth) out = out.substr(0, kWidth - 3) + "...";
+  return out.empty() ? "none" : out;
 }
 
 std::string or_none(std::string text) { return text.empty() ? "none" : text; }

@@ -107,6 +107,15 @@ std::string_view layout_name(AxisLayout layout) {
   return "unknown";
 }
 
+std::string layers_text(const std::map<Role, std::size_t>& layers) {
+  std::string out;
+  for (const auto& [role, count] : layers) {
+    if (!out.empty()) out += " and ";
+    out += counted(count, role == Role::kAttention ? "layer" : std::string(role_name(role)) + " layer");
+  }
+  return out;
+}
+
 std::string scaling_text(const RopeConfig& config) {
   if (std::holds_alternative<std::monostate>(config.scaling)) {
     return config.divisors.empty() ? "" : "divisors from the file";

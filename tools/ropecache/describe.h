@@ -4,6 +4,7 @@
 // A rope in words and in JSON. The names of this file are the stable ones of `--json`.
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -17,6 +18,8 @@ using Json = nlohmann::ordered_json;
 std::string_view pairing_name(Pairing pairing);
 std::string_view layout_name(AxisLayout layout);
 
+// "36 layers and 34 vision layers": how many layers have a rope of each role.
+std::string layers_text(const std::map<Role, std::size_t>& layers);
 std::string scaling_text(const RopeConfig& config);       // "llama3 x8, bands 1-4, original 8192"; "" without
 std::string axes_text(const Axes& axes);                  // "sectioned 16,24,24"; "" for one axis
 std::string query_scale_text(const QueryScale& scale);    // "1 + 0.1 ln(1 + floor(p / 16384))"; "" without

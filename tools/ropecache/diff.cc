@@ -70,11 +70,16 @@ std::string shows(const Difference& difference) {
 }
 
 std::string diff_text(const ModelRopes& a, const ModelRopes& b, const Comparison& found, const Style& style) {
-  std::size_t layers = 0;
-  for (const Difference& difference : found.differences) layers += difference.layers.size();
-  std::string out = found.differences.empty() ? style.good("equal: every layer rotates alike")
-                    : layers == 0             ? style.bad("the models have different numbers of layers")
-                                              : style.bad(fmt::format("{} differently", layers == 1 ? "1 layer rotates" : fmt::format("{} layers rotate", layers)));
+  std::map<Role, std::size_t> layers;
+  std::size_t count = 0;
+  for (const Difference& difference : found.differences) {
+    if (!difference.layers.empty()) layers[difference.role] += difference.layers.size();
+    count += difference.layers.size();
+  }
+  std::string out;
+  if (found.differences.empty()) out = style.good("equal: every layer rotates alike");
+  else if (count == 0) out = style.bad("the models have different numbers of layers");
+  else out = style.bad(fmt::format("{} {} differently", layers_text(layers), count == 1 ? "rotates" : "rotate"));
   out += '\n' + side_line('A', a) + side_line('B', b);
   for (const Difference& difference : found.differences) {
     const std::string when = shows(difference);

@@ -37,7 +37,7 @@ struct RowList {
 Result<RowList> rows_asked(const DumpOptions& options, int axes) {
   RowList rows;
   rows.axes = axes;
-  if (!options.positions.empty()) {
+  if (options.axis_positions.empty()) {
     auto positions = parse_positions(options.positions);
     if (!positions.ok()) return positions.status();
     for (std::int64_t p : *positions) rows.values.insert(rows.values.end(), static_cast<std::size_t>(axes), p);

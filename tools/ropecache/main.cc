@@ -98,7 +98,7 @@ int run(int argc, char** argv) {
   CLI::App app("ropecache: which rotary position embedding does each layer of a model use, and is it right?");
   app.name("ropecache");
   app.set_version_flag("--version", std::string("ropecache ") + ROPECACHE_VERSION_STRING);
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);  // none is reported below, after the arguments that are no command
   app.footer("Exit status: 0 done, equal, holds; 1 differs, does not hold; 2 bad input or usage; 3 an internal failure.");
 
   const auto role_names = roles();
@@ -164,6 +164,7 @@ int run(int argc, char** argv) {
     if (app.exit(error, out, err) == 0) return write_out({kHolds, out.str()});  // --help, --version
     return fail(kBadInput, std::string(error.what()) + " (ropecache --help)");
   }
+  if (!command) return fail(kBadInput, "expected a command: plan, diff, dump or verify (ropecache --help)");
   plan_options.style = diff_options.style = dump_options.style = verify_options.style = Style::of_stdout();
   verify_options.progress = isatty(STDERR_FILENO) == 1;
   return finish(command());

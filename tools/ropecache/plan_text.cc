@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <map>
+
 #include "describe.h"
 #include "plan.h"
 #include "table.h"
@@ -14,12 +16,16 @@ constexpr std::size_t kValueWidth = 48;  // of a key's value; long lists are cut
 
 // The line worth reading first: what sharing saves.
 std::string headline(const Plan& plan) {
-  std::size_t users = 0;
-  for (const ModelRope& entry : plan.model.ropes) users += entry.layers.size();
-  if (users == 0) return "no layer turns anything: there is no table to build";
+  std::map<Role, std::size_t> users;
+  std::size_t count = 0;
+  for (const ModelRope& entry : plan.model.ropes) {
+    users[entry.role] += entry.layers.size();
+    count += entry.layers.size();
+  }
+  if (count == 0) return "no layer turns anything: there is no table to build";
   const std::size_t tables = plan.memory.distinct_tables;
-  std::string line = fmt::format("{} {} {}: {}", counted(users, "layer"), users == 1 ? "uses" : "share",
-                                 counted(tables, "table"), bytes(plan.memory.shared_bytes));
+  std::string line = fmt::format("{} {} {}: {}", layers_text(users), count == 1 ? "uses" : "share", counted(tables, "table"),
+                                 bytes(plan.memory.shared_bytes));
   if (plan.context > 0) {
     line += fmt::format(" instead of {} (a cos/sin table per layer, {} positions)",
                         bytes(plan.memory.per_layer_bytes), plan.context);
@@ -73,7 +79,7 @@ std::string notes_text(const char* what, const std::vector<KeyNote>& notes, cons
   return '\n' + table.text(style);
 }
 
-std::string layers_text(const Plan& plan) {
+std::string other_layers_text(const Plan& plan) {
   const ModelRopes& model = plan.model;
   std::string out;
   if (plan.all_roles && !model.layers_without_rope.empty()) {
@@ -94,7 +100,7 @@ std::string layers_text(const Plan& plan) {
 std::string plan_text(const Plan& plan, const Style& style) {
   std::string out = style.bold(headline(plan)) + '\n' + source_line(plan) + '\n';
   out += ropes_text(plan, style);
-  out += layers_text(plan);
+  out += other_layers_text(plan);
   out += notes_text("default taken", plan.model.defaults, style);
   out += notes_text("ignored", plan.model.ignored, style);
   if (!plan.model.warnings.empty()) out += '\n';

@@ -139,10 +139,10 @@ struct Llama3Scaling {
   bool operator==(const Llama3Scaling&) const = default;
 };
 
-// Phi-3 longrope ("su"): one divisor per pair; `long_factor` once length > original_context (strictly, as HF and
-// llama.cpp; SGLang switches one token later), else `short_factor`. The length is an argument of resolve(); the
-// answer holds for a whole sequence (cached keys of a sequence share one list). Without a length: short_factor. Engines
-// that choose once (vLLM, llama.cpp, mlx-lm) choose by the length they serve: pass that.
+// Phi-3 longrope ("su"): one divisor per pair, both lists required; `long_factor` once length > original_context
+// (strictly, as HF and llama.cpp; SGLang switches one token later), else `short_factor`. The length is an argument of
+// resolve(); the answer holds for a whole sequence (cached keys of a sequence share one list). Without a length:
+// short_factor. Engines that choose once (vLLM, llama.cpp, mlx-lm) choose by the length they serve: pass that.
 // Magnitude: attention_factor; else short_mscale or long_mscale, of the list taken; else sqrt(1 + ln q / ln P) with
 // q = factor, or max_context / P without one (which is then required); 1 if q <= 1. P is at least 2.
 struct LongRopeScaling {
@@ -173,7 +173,7 @@ using Scaling = std::variant<std::monostate, LinearScaling, DynamicNtkScaling, N
 std::string_view scaling_name(const Scaling& scaling) noexcept;
 
 // A factor on the query alone that depends on its position; applied by attention, never part of a table. Negative
-// positions count as 0.
+// positions count as 0. beta is not negative, context at least 1; a beta of 0 becomes kNone in the Rope.
 struct QueryScale {
   enum class Rule : std::uint8_t {
     kNone = 0,

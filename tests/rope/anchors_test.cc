@@ -95,6 +95,21 @@ INSTANTIATE_TEST_SUITE_P(
         YarnRow{"Laguna", 64, 5e5, 64, 4096, 64, 1, 5.65997072374, 15.801761104, 5, 16, "1.415888308335967"}),
     [](const testing::TestParamInfo<YarnRow>& row) { return std::string(row.param.model); });
 
+// A step, but never of no width.
+TEST(YarnRange, equal_ends_are_a_thousandth_of_a_pair_apart) {
+  YarnScaling rule = yarn(4, 4);
+  const auto width = [&](int dim, double theta) {
+    const Result<rope::YarnRange> found = rope::yarn_range(rule, dim, log(Wide::decimal(theta)));
+    EXPECT_TRUE(found.ok());
+    return (found->high - found->low).to_double();
+  };
+  EXPECT_EQ(width(4, 10000), 0.001);
+  rule = yarn(32, 4096, 1, 1);
+  EXPECT_EQ(width(64, 50000), 1);
+  rule.truncate = false;
+  EXPECT_EQ(width(64, 50000), 0.001);
+}
+
 // ---- llama3 ------------------------------------------------------------------------------------------------------
 
 struct BandRow {

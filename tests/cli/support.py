@@ -82,10 +82,10 @@ class CliTest(unittest.TestCase):
         path.write_text(json.dumps({k: v for k, v in keys.items() if v is not None}))
         return path
 
-    def gguf(self, name="model.gguf", **keys):
-        """A GGUF v3 file without tensors; keys by Python type: int u32, float f32, str string."""
+    def gguf(self, name="model.gguf", tensors=None, **keys):
+        """A GGUF v3 file; keys by Python type: int u32, float f32, str string; tensors as lists of f32."""
         path = self.folder / name
-        path.write_bytes(gguf_bytes(keys))
+        path.write_bytes(gguf_bytes(keys, tensors))
         return path
 
 
@@ -94,17 +94,23 @@ def gguf_string(text):
     return struct.pack("<Q", len(data)) + data
 
 
-def gguf_bytes(keys):
-    body = b""
+def gguf_bytes(keys, tensors=None):
+    tensors = tensors or {}
+    head, data = b"", b""
     for key, value in keys.items():
-        body += gguf_string(key.replace("__", "."))
+        head += gguf_string(key.replace("__", "."))
         if isinstance(value, str):
-            body += struct.pack("<I", 8) + gguf_string(value)
+            head += struct.pack("<I", 8) + gguf_string(value)
         elif isinstance(value, float):
-            body += struct.pack("<If", 6, value)
+            head += struct.pack("<If", 6, value)
         else:
-            body += struct.pack("<II", 4, value)
-    return b"GGUF" + struct.pack("<IQQ", 3, 0, len(keys)) + body
+            head += struct.pack("<II", 4, value)
+    for name, values in tensors.items():  # one dimension, type f32, aligned to 32 bytes
+        head += gguf_string(name) + struct.pack("<IQIQ", 1, len(values), 0, len(data))
+        data += struct.pack(f"<{len(values)}f", *values)
+        data += b"\0" * (-len(data) % 32)
+    head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(keys)) + head
+    return head + b"\0" * (-len(head) % 32) * bool(tensors) + data
 
 
 def llama_keys(**changes):

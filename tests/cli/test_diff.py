@@ -129,5 +129,30 @@ class Formats(CliTest):
         (difference,) = found["differences"]
         self.assertEqual(difference["fields"], [{"field": "theta", "a": "500000", "b": "10000"}])
 
+    def llama3_factors(self, factor, low=1, high=4, original=8192):
+        """rope_freqs.weight as a converter writes it: what each frequency is divided by, rounded to fp32."""
+        out = []
+        for i in range(64):
+            turns = original * 500000.0 ** (-2 * i / 128) / (2 * math.pi)
+            smooth = min(max((turns - low) / (high - low), 0), 1)
+            out.append(1 / ((1 - smooth) / factor + smooth))
+        return out
+
+    def test_factors_rounded_to_fp32_are_a_note(self):
+        scaling = {
+            "rope_type": "llama3",
+            "factor": 8.0,
+            "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 8192,
+        }
+        config = self.config(rope_scaling=scaling, max_position_embeddings=131072)
+        same = self.gguf("same.gguf", {"rope_freqs.weight": self.llama3_factors(8)}, **llama_keys())
+        found = self.json_of("diff", config, same)
+        self.assertEqual({note["kind"] for note in found["notes"]}, {"pairing", "rounding"})
+        other = self.gguf("other.gguf", {"rope_freqs.weight": self.llama3_factors(8.01)}, **llama_keys())
+        (difference,) = self.json_of("diff", config, other, exit_status=1)["differences"]
+        self.assertLess(difference["first_position"], 131072)
+
     def test_bad_second_file(self):
         self.assertIn("missing.json", self.refuse("diff", self.config(), self.folder / "missing.json"))

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <set>
 #include <thread>
@@ -18,21 +19,13 @@
 namespace ropecache::cli {
 namespace {
 
-// One line of the report.
-struct Measurement {
-  std::string what;  // "frequencies", "rows", "kernels"
-  const Subject* subject = nullptr;
-  bool holds = false;
-  Json json;                       // all parameters and figures
-  std::vector<std::string> cells;  // the same for people
-};
-
 struct Report {
-  std::vector<Measurement> measurements;
+  std::vector<Json> measurements;               // all parameters and figures
+  std::vector<std::vector<std::string>> lines;  // the same for people
   std::uint64_t values = 0;
   std::uint64_t wrong = 0;
 
-  void add(Measurement measurement, std::uint64_t checked, std::uint64_t bad) {
+  void add(Json measurement, std::uint64_t checked, std::uint64_t bad) {
     values += checked;
     wrong += bad;
     measurements.push_back(std::move(measurement));
@@ -65,46 +58,48 @@ Json subject_json(const char* what, const Subject& subject, bool holds) {
   return json;
 }
 
-Measurement measurement(const char* what, const Subject& subject, bool holds) {
-  Measurement out{what, &subject, holds, subject_json(what, subject, holds), {}};
-  out.cells = {what, ranges(subject.entry->layers), subject.key.hex().substr(0, 8)};
-  return out;
+std::vector<std::string> cells(const char* what, const Subject& subject, std::string how, std::uint64_t values,
+                               std::uint64_t wrong, std::string result) {
+  return {what,           ranges(subject.entry->layers), subject.key.hex().substr(0, 8), std::move(how),
+          std::to_string(values), std::to_string(wrong), std::move(result)};
 }
 
 void add_frequencies(const Subject& subject, const OracleRope& oracle, Report& report) {
   const FrequencyResult found = verify_frequencies(*subject.rope, oracle);
-  Measurement line = measurement("frequencies", subject, found.wrong == 0);
-  line.json.update({{"pairs", subject.rope->pairs()},
-                    {"values", found.values},
-                    {"wrong", found.wrong},
-                    {"agreeing_bits", fmt::format("{:.0f}", found.worst_bits)},
-                    {"limit_bits", "191"}});
-  line.cells.insert(line.cells.end(), {"against MPFR", std::to_string(found.values), std::to_string(found.wrong),
-                                       fmt::format("equal to {:.0f} bits", found.worst_bits)});
-  report.add(std::move(line), found.values, found.wrong);
+  Json json = subject_json("frequencies", subject, found.wrong == 0);
+  json.update({{"pairs", subject.rope->pairs()},
+               {"values", found.values},
+               {"wrong", found.wrong},
+               {"agreeing_bits", fmt::format("{:.0f}", found.worst_bits)},
+               {"limit_bits", "191"}});
+  report.add(std::move(json), found.values, found.wrong);
+  report.lines.push_back(cells("frequencies", subject, "rule in MPFR", found.values, found.wrong,
+                               fmt::format("equal to {:.0f} bits", found.worst_bits)));
 }
+
+// Cut, not rounded: 0.49999998 is below one half and must read so.
+std::string cut(double value) { return fmt::format("{:.7f}", std::floor(value * 1e7) / 1e7); }
 
 Status add_rows(const Subject& subject, const OracleRope& oracle, const VerifyOptions& options, Report& report) {
   const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   const auto found = verify_rows(*subject.rope, oracle, options.profile, options.samples, threads);
   if (!found.ok()) return found.status();
   const Tally& tally = found->tally;
-  Measurement line = measurement("rows", subject, tally.wrong == 0);
-  line.json.update({{"profile", profile_name(options.profile)},
-                    {"pairs", subject.rope->pairs()},
-                    {"positions", found->positions},
-                    {"values", tally.values},
-                    {"wrong", tally.wrong},
-                    {"retried", tally.retried},
-                    {"worst_ulp", fmt::format("{:.7f}", tally.worst_ulp)},
-                    {"limit_ulp", "0.5"},
-                    {"ratio", fmt::format("{:.7f}", tally.worst_ulp / 0.5)},
-                    {"threads", threads}});
-  line.cells.insert(line.cells.end(),
-                    {fmt::format("profile {}, {} positions against MPFR", profile_name(options.profile), found->positions),
-                     std::to_string(tally.values), std::to_string(tally.wrong),
-                     fmt::format("worst error {:.7f} ulp", tally.worst_ulp)});
-  report.add(std::move(line), tally.values, tally.wrong);
+  Json json = subject_json("rows", subject, tally.wrong == 0);
+  json.update({{"profile", profile_name(options.profile)},
+               {"pairs", subject.rope->pairs()},
+               {"positions", found->positions},
+               {"values", tally.values},
+               {"wrong", tally.wrong},
+               {"retried", tally.retried},
+               {"worst_ulp", cut(tally.worst_ulp)},
+               {"limit_ulp", "0.5"},
+               {"ratio", cut(tally.worst_ulp / 0.5)},
+               {"threads", threads}});
+  report.add(std::move(json), tally.values, tally.wrong);
+  const std::string how = fmt::format("profile {}, {} positions in MPFR", profile_name(options.profile), found->positions);
+  report.lines.push_back(cells("rows", subject, how, tally.values, tally.wrong,
+                               fmt::format("worst error {} ulp", cut(tally.worst_ulp))));
   return {};
 }
 
@@ -112,26 +107,44 @@ std::string_view dtype_name(DType dtype) {
   return dtype == DType::kF32 ? "f32" : dtype == DType::kBF16 ? "bf16" : "f16";
 }
 
+Json kernel_json(const Subject& subject, const VerifyOptions& options, const KernelResult& one) {
+  const Placement& place = one.placement;
+  Json json = subject_json("kernels", subject, one.wrong == 0);
+  json.update({{"profile", profile_name(options.profile)},
+               {"target", active_target()},
+               {"dtype", dtype_name(one.dtype)},
+               {"pairing", pairing_name(place.pairing)},
+               {"head_dim", one.head_dim},
+               {"rotary_dim", place.rotary_dim},
+               {"rotary_offset", place.rotary_offset},
+               {"values", one.values},
+               {"wrong", one.wrong}});
+  return json;
+}
+
+std::string kernel_text(const KernelResult& one) {
+  return fmt::format("{} {}, {} of {} at {}", dtype_name(one.dtype), pairing_name(one.placement.pairing),
+                     one.placement.rotary_dim, one.head_dim, one.placement.rotary_offset);
+}
+
+// People get one line for all kernels that agree, and one for each that does not.
 Status add_kernels(const Subject& subject, const VerifyOptions& options, Report& report) {
   const auto found = verify_kernels(*subject.rope, options.profile, options.kernels);
   if (!found.ok()) return found.status();
+  std::uint64_t values = 0;
+  std::size_t equal = 0;
   for (const KernelResult& one : *found) {
-    const Placement& place = one.placement;
-    Measurement line = measurement("kernels", subject, one.wrong == 0);
-    line.json.update({{"profile", profile_name(options.profile)},
-                      {"target", active_target()},
-                      {"dtype", dtype_name(one.dtype)},
-                      {"pairing", pairing_name(place.pairing)},
-                      {"head_dim", one.head_dim},
-                      {"rotary_dim", place.rotary_dim},
-                      {"rotary_offset", place.rotary_offset},
-                      {"values", one.values},
-                      {"wrong", one.wrong}});
-    line.cells.insert(line.cells.end(),
-                      {fmt::format("{} {}, {} of {} at {}, target {}", dtype_name(one.dtype), pairing_name(place.pairing),
-                                   place.rotary_dim, one.head_dim, place.rotary_offset, active_target()),
-                       std::to_string(one.values), std::to_string(one.wrong), one.wrong == 0 ? "bit-equal" : "differs"});
-    report.add(std::move(line), one.values, one.wrong);
+    report.add(kernel_json(subject, options, one), one.values, one.wrong);
+    if (one.wrong == 0) {
+      values += one.values;
+      ++equal;
+    } else {
+      report.lines.push_back(cells("kernels", subject, kernel_text(one), one.values, one.wrong, "differs"));
+    }
+  }
+  if (equal > 0) {
+    const std::string how = fmt::format("target {}, f32 bf16 f16, {}", active_target(), counted(equal, "case"));
+    report.lines.push_back(cells("kernels", subject, how, values, 0, "bit-equal"));
   }
   return {};
 }
@@ -154,14 +167,12 @@ std::string report_text(const ModelRopes& model, const Report& report, const Sty
   out += printable(fmt::format(": {}: {} checked, {} wrong", model.path, counted(report.values, "value"), report.wrong));
   out += "\n\n";
   TextTable table({"what", "layers", "table", "how", "values", "wrong", "result"});
-  for (const Measurement& line : report.measurements) table.row(line.cells);
+  for (const auto& line : report.lines) table.row(line);
   return out + table.text(style);
 }
 
 std::string report_json(const Report& report) {
-  Json lines = Json::array();
-  for (const Measurement& line : report.measurements) lines.push_back(line.json);
-  return to_line(lines);
+  return to_line(Json(report.measurements));
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ def trace_layers(model, config):
                 if part:
                     parts.setdefault(re.sub(r"(^|\.)\d+\.", r"\1*.", path), set()).add(part)
             return fn(*args, **kwargs)
+
         return noting
 
     for space in spaces:
@@ -99,7 +100,9 @@ def trace_layers(model, config):
         found = re.search(r"\.(\d+)\.|^(\d+)\.", path)
         if found:
             number = int(found.group(1) or found.group(2))
-            key = path[: found.start(1 if found.group(1) else 2)] + "*" + path[found.end(1 if found.group(1) else 2):]
+            key = (
+                path[: found.start(1 if found.group(1) else 2)] + "*" + path[found.end(1 if found.group(1) else 2) :]
+            )
             groups.setdefault(key, []).append(number)
         else:
             groups.setdefault(path, [])

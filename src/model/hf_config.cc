@@ -128,7 +128,7 @@ class Reader {
                        " is not known; its rope is read from the keys alone"));
     }
     if (family != nullptr && !family->note.empty()) {
-      audit_.warn(text("the rope of ", decoder.type, " is not listed: ", family->note));
+      audit_.warn(text(decoder.type, ": ", family->note));
     }
     const Tower tower = add_tower(decoder.section, family, decoder.type, Role::kAttention);
     model_.layers = tower.layers;
@@ -153,7 +153,7 @@ class Reader {
       }
       if (family == nullptr) continue;  // a tower without a rope
       if (family->no_rope) {
-        audit_.warn(text(part.path(), ": the rope of ", type, " is not listed: ", family->note));
+        audit_.warn(text(part.path(), ": ", type, ": ", family->note));
         continue;
       }
       add_tower(part, family, type, role);

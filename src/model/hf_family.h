@@ -43,6 +43,7 @@ enum class NopeRule : std::uint8_t {
   kZeroTheta = 4,        // layer_rope_theta, 0 = no rope; other values are not used as a base
   kThetaList = 5,        // layer_rope_theta, 0 = no rope, else the layer's base
   kFullButDense = 6,     // as kFull, but the first (dense) layers rotate whatever they are
+  kCrossAttention = 7,   // the layers of cross_attention_layers look at an image
 };
 
 enum class AxesRule : std::uint8_t {
@@ -90,6 +91,7 @@ struct Family {
   std::string_view theta_key = {};   // what this type calls rope_theta
   std::string_view theta_factor_key = {};  // a factor on the base instead of a base
   double partial = 0;                // default of partial_rotary_factor; 0: the key is not read, the whole head turns
+  bool partial_fixed = false;        // ... and what the file says of it is not read
   std::string_view partial_key = {}; // what this type calls partial_rotary_factor
   std::string_view width_key = {};   // a key that holds the number of turning elements itself
   HeadRule head = HeadRule::kPlain;
@@ -126,7 +128,7 @@ struct Family {
   bool only_if_default = false;      // what an absent key means
 
   bool no_rope = false;              // the type has no rotary embedding that turns queries and keys by whole positions
-  std::string_view note = {};        // for no_rope: why
+  std::string_view note = {};        // what people should know of this type: a warning
 };
 
 // The parts of a composite model whose config.json does not name their types.

@@ -20,31 +20,39 @@ constexpr std::array<std::string_view, 4> kHeadKeys = {"head_dim", "kv_channels"
 constexpr std::array<std::string_view, 5> kPartialKeys = {"partial_rotary_factor", "rotary_pct", "rope_pct",
                                                           "rotary_emb_fraction", "rotary_percentage"};
 
-std::optional<int> first_size(const Section& config, std::span<const std::string_view> keys) {
-  for (const std::string_view key : keys) {
-    if (const auto size = config.integer(key, 1, kMaxWidth)) return static_cast<int>(*size);
+// The first of some keys that the file has; `key` becomes it.
+std::optional<int> first_size(const Section& config, std::span<const std::string_view> keys, std::string_view& key) {
+  for (const std::string_view candidate : keys) {
+    const auto size = config.integer(candidate, 1, kMaxWidth);
+    if (!size) continue;
+    key = candidate;
+    return static_cast<int>(*size);
   }
   return std::nullopt;
 }
 
 int derived_head_dim(const Section& config, const Sizes* sizes) {
-  std::optional<int> heads = first_size(config, kHeadsKeys);
-  std::optional<int> hidden = first_size(config, kHiddenKeys);
+  std::string_view heads_key = kHeadsKeys[0];
+  std::string_view hidden_key = "hidden_size";
+  std::optional<int> heads = first_size(config, kHeadsKeys, heads_key);
+  std::optional<int> hidden = first_size(config, kHiddenKeys, hidden_key);
   if (!heads && sizes != nullptr && sizes->heads != 0) {
     heads = sizes->heads;
-    config.defaulted(kHeadsKeys[0], *heads, text("class default of ", sizes->type));
+    config.defaulted(heads_key, *heads, text("class default of ", sizes->type));
   }
   if (!hidden && sizes != nullptr && sizes->hidden != 0) {
     hidden = sizes->hidden;
-    config.defaulted("hidden_size", *hidden, text("class default of ", sizes->type));
+    config.defaulted(hidden_key, *hidden, text("class default of ", sizes->type));
   }
-  if (!heads) config.refuse(kHeadsKeys[0], "the number of heads, or head_dim");
-  if (!hidden) config.refuse("hidden_size", "the width of the model, or head_dim");
-  if (*hidden < *heads) config.refuse("hidden_size", text("at least ", *heads, ", the number of heads"));
+  if (!heads) config.refuse(heads_key, "the number of heads, or head_dim");
+  if (!hidden) config.refuse(hidden_key, "the width of the model, or head_dim");
+  if (*hidden % *heads != 0) config.refuse(hidden_key, text("a multiple of ", *heads, ", the number of heads, or head_dim"));
   return *hidden / *heads;
 }
 
 int global_head_dim(const Section& config, const Family& family) {
+  // Files that transformers 5 saves give full layers a head_dim in per_layer_config instead.
+  if (config.overridden("head_dim")) return static_cast<int>(config.integer("head_dim", 1, kMaxWidth).value_or(0));
   if (const auto size = config.integer("global_head_dim", 1, kMaxWidth)) return static_cast<int>(*size);
   config.defaulted("global_head_dim", family.global_head_dim, "of the model type");
   return family.global_head_dim;
@@ -98,6 +106,10 @@ int rotary_width(const Section& config, const Family* family, int head_dim, std:
     }
     return head_dim;
   }
+  if (family != nullptr && family->partial_fixed) {
+    config.ignore_if_present("partial_rotary_factor", "the model type has its own");
+    return partial_width(config, head_dim, family->partial);
+  }
   if (!partial) partial = flat_partial(config, family);
   const std::string_view width_key = family == nullptr ? "rotary_dim" : family->width_key;
   const auto width = width_key.empty() ? std::nullopt : config.integer(width_key, 0, kMaxWidth);
@@ -124,7 +136,8 @@ int read_head_dim(const Section& config, const Family* family, const Sizes* size
   }
   if (family != nullptr && family->head == HeadRule::kDoubled) return 2 * derived_head_dim(config, sizes);
   if (family == nullptr) {
-    if (const auto size = first_size(config, kHeadKeys)) return *size;
+    std::string_view key;
+    if (const auto size = first_size(config, kHeadKeys, key)) return *size;
   } else if (const auto size = config.integer(family->head_key, 1, kMaxWidth)) {
     return static_cast<int>(*size);
   }

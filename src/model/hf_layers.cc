@@ -40,6 +40,8 @@ int read_count(const Section& config, const Sizes* sizes) {
   for (const std::string_view key : kCountKeys) {
     if (const auto count = config.integer(key, 0, kMaxLayers)) return static_cast<int>(*count);
   }
+  const Json* types = config.peek("layer_types");  // Nemotron-H
+  if (types != nullptr && types->is_array() && types->size() <= kMaxLayers) return static_cast<int>(types->size());
   if (sizes == nullptr || sizes->layers == 0) config.refuse(kCountKeys[0], "the number of layers");
   config.defaulted(kCountKeys[0], sizes->layers, text("class default of ", sizes->type));
   return sizes->layers;
@@ -205,6 +207,15 @@ void apply_nope(const Section& config, const Family& family, Layers& layers) {
       }
       return;
     }
+    case NopeRule::kCrossAttention: {
+      const auto crossing = config.integers("cross_attention_layers");
+      static const std::vector<int> kOfClass = {3, 8, 13, 18, 23, 28, 33, 38};
+      if (!crossing) config.defaulted("cross_attention_layers", kOfClass, "of the model type");
+      for (const int layer : crossing.value_or(kOfClass)) {
+        if (layer >= 0 && layer < layers.count) layers.all[static_cast<std::size_t>(layer)].rotates = false;
+      }
+      return;
+    }
     case NopeRule::kZeroTheta:
     case NopeRule::kThetaList: {
       const auto list = config.numbers("layer_rope_theta");
@@ -239,6 +250,37 @@ void read_lists_of_values(const Section& config, Layers& layers) {
   fill("partial_rotary_factors", &Layer::partial);
 }
 
+// per_layer_config: keys of single layers ("05") or of a kind of layer.
+void read_own_configs(const Section& config, Layers& layers) {
+  const Section own = config.child("per_layer_config");
+  if (!own.exists()) return;
+  for (const auto& [key, value] : own.object()->items()) {
+    if (!value.is_object()) own.refuse(key, "an object");
+    const bool number = !key.empty() && key.size() <= 6 && key.find_first_not_of("0123456789") == std::string::npos;
+    const auto layer = number ? static_cast<std::size_t>(std::stoi(key)) : 0;
+    if (number && layer < layers.all.size()) layers.all[layer].own = key;
+    for (Layer& other : layers.all) {
+      if (!number && other.own.empty() && other.kind == key) other.own = key;
+    }
+  }
+}
+
+// Sparse attention shares one indexer's choice among neighbours: "full" layers have the indexer (GLM-5.2).
+void read_indexers(const Section& config, const Family& family, Layers& layers) {
+  if (family.indexer == IndexerRule::kNone) return;
+  const auto types = read_names(config, "indexer_types");
+  if (!types.empty()) {
+    for (std::size_t i = 0; i < std::min(types.size(), layers.all.size()); ++i) layers.all[i].indexes = types[i] != "shared";
+    return;
+  }
+  const auto frequency = config.integer("index_topk_freq", 1, kMaxLayers);
+  if (!frequency) return;
+  const auto offset = config.integer("index_skip_topk_offset", 0, kMaxLayers).value_or(2);
+  for (std::size_t i = 0; i < layers.all.size(); ++i) {
+    layers.all[i].indexes = std::max<std::int64_t>(static_cast<std::int64_t>(i) - offset + 1, 0) % *frequency == 0;
+  }
+}
+
 }  // namespace
 
 bool is_attention(std::string_view kind) {
@@ -252,6 +294,10 @@ Layers read_layers(const Section& config, const Family* family, const Sizes* siz
   std::vector<std::string> kinds = read_kinds(config, family, layers.count);
   const int rest = static_cast<int>(std::min<std::size_t>(kinds.size() - static_cast<std::size_t>(layers.count), kMaxLayers));
   if (mtp) {
+    if (counted && rest != 0 && *counted != rest) {
+      config.audit().refuse(text(config.path("layer_types"), ": ", kinds.size(), " entries, expected ", layers.count, " and ",
+                                 *counted, " for MTP layers"));
+    }
     layers.mtp = counted.value_or(rest);
     if (!counted && rest == 0 && family != nullptr && family->mtp != 0) {
       layers.mtp = family->mtp;
@@ -272,7 +318,9 @@ Layers read_layers(const Section& config, const Family* family, const Sizes* siz
     layers.all.push_back(std::move(layer));
   }
   if (family != nullptr) apply_nope(config, *family, layers);
+  if (family != nullptr) read_indexers(config, *family, layers);
   read_lists_of_values(config, layers);
+  read_own_configs(config, layers);
   return layers;
 }
 

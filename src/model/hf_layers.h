@@ -18,6 +18,8 @@ struct Layer {
   bool rotates = true;
   std::optional<double> theta;     // a base of its own (lists with one entry per layer)
   std::optional<double> partial;   // likewise
+  std::string own;                 // its key in per_layer_config; empty: none
+  bool indexes = true;             // has an indexer of its own, where the type has indexers
 };
 
 struct Layers {

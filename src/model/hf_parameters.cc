@@ -67,11 +67,20 @@ bool Parameters::scaling_reaches(std::string_view kind) const {
   return true;
 }
 
+std::string Parameters::label(std::string_view kind) const {
+  if (family_ == nullptr || family_->scaling != ScalingRule::kOnCompressed) return std::string(kind);
+  return is_local(kind) ? "compress" : "main";
+}
+
 std::optional<Section> Parameters::block(std::string_view kind) const {
   if (!nested_) return block_;
-  const bool v4 = family_ != nullptr && family_->scaling == ScalingRule::kOnCompressed;
-  const std::string_view label = !v4 ? kind : is_local(kind) ? "compress" : "main";
-  if (!block_.contains(label)) block_.refuse(label, text("the rope parameters of ", kind, " layers"));
+  const std::string label = this->label(kind);
+  if (!block_.contains(label)) {
+    // Types with two ropes fill in the one that is not there.
+    const bool filled = family_ != nullptr && (family_->local_theta != 0 || family_->scaling == ScalingRule::kOnFullOnly);
+    if (!filled) block_.refuse(label, text("the rope parameters of ", kind, " layers"));
+    return Section(&config_.audit());
+  }
   if (!block_.has(label)) {
     block_.use(label);
     return std::nullopt;
@@ -97,8 +106,8 @@ double Parameters::theta(const Layer& layer, const Section& block) const {
     const auto factor = config_.positive(key = family_->theta_factor_key);
     if (factor) beside = family_->theta * *factor;
   } else {
-    if (!family_->theta_key.empty()) beside = config_.positive(key = family_->theta_key);
-    if (!beside) beside = config_.positive(key = "rope_theta");
+    // A type with a name of its own for the base does not look at rope_theta beside the block.
+    beside = config_.positive(key = family_->theta_key.empty() ? "rope_theta" : family_->theta_key);
   }
   if (inside && beside && *inside != *beside && !block.is_preset()) {
     config_.audit().warn(text(block.path("rope_theta"), " is ", *inside, " but ", config_.path(key), " is ", *beside,
@@ -177,9 +186,14 @@ std::vector<RopeConfig> Parameters::with_axes(const Layer& layer, const RopeConf
       out.axes.layout = interleaved                  ? AxisLayout::kInterleaved
                         : rule == AxesRule::kErnie ? AxisLayout::kErnie
                                                    : AxisLayout::kSectioned;
-      // The interleaved rule gives what is left to axis 0, whatever number stands there.
+      // The interleaved rule gives what is left to axis 0 and looks no further than the pairs there are, whatever numbers
+      // stand in the file.
       std::vector<int>& s = out.axes.sections;
-      if (interleaved && s.size() == 3 && s[1] >= 0 && s[2] >= 0 && s[1] + s[2] <= pairs) s[0] = pairs - s[1] - s[2];
+      if (interleaved && s.size() == 3 && s[1] >= 0 && s[2] >= 0) {
+        s[1] = std::min(s[1], (pairs + 1) / 3);
+        s[2] = std::min(s[2], pairs / 3);
+        s[0] = pairs - s[1] - s[2];
+      }
       return {out};
     }
     case AxesRule::kAxial:

@@ -29,6 +29,8 @@ class Parameters {
   std::optional<double> partial(const Layer& layer) const;
   // Gives a rope of known width its axes. More than one where parts of the head turn by different axes.
   std::vector<RopeConfig> with_axes(const Layer& layer, const RopeConfig& rope) const;
+  // What the rope parameters call the layers of a kind: the kind, but "main" and "compress" in DeepSeek-V4.
+  std::string label(std::string_view kind) const;
   // The pairing that `key` states, else `otherwise`.
   Pairing pairing(std::string_view key, Pairing otherwise) const;
 

@@ -39,22 +39,36 @@ Section Section::preset(const Json* object, std::string path, std::string_view r
   return section;
 }
 
+Section Section::under(const Section& other) const {
+  Section section = *this;
+  section.over_ = other.object_;
+  section.over_path_ = other.path_;
+  return section;
+}
+
+const Json* Section::holder(std::string_view key) const {
+  if (overridden(key)) return over_;
+  return object_ != nullptr && object_->contains(key) ? object_ : nullptr;
+}
+
 std::string Section::path(std::string_view key) const {
-  if (path_.empty()) return std::string(key);
-  if (key.empty()) return path_;
-  return path_ + "." + std::string(key);
+  const std::string& base = overridden(key) ? over_path_ : path_;
+  if (base.empty()) return std::string(key);
+  if (key.empty()) return base;
+  return base + "." + std::string(key);
 }
 
 const Json* Section::peek(std::string_view key) const {
-  if (object_ == nullptr) return nullptr;
-  const auto found = object_->find(key);
-  return found == object_->end() || found->is_null() ? nullptr : &*found;
+  const Json* object = holder(key);
+  if (object == nullptr) return nullptr;
+  const auto found = object->find(key);
+  return found->is_null() ? nullptr : &*found;
 }
 
 void Section::use(std::string_view key) const {
-  if (object_ == nullptr) return;
-  const auto found = object_->find(key);
-  if (found == object_->end()) return;
+  const Json* object = holder(key);
+  if (object == nullptr) return;
+  const auto found = object->find(key);
   const std::string where = path(key);
   if (!audit_->seen.insert(where).second) return;
   if (is_preset()) {
@@ -71,9 +85,9 @@ const Json* Section::take(std::string_view key) const {
 
 void Section::ignore(std::string_view key, std::string_view reason) const {
   const std::string where = path(key);
-  if (object_ == nullptr || is_preset() || !audit_->seen.insert(where).second) return;
-  const auto found = object_->find(key);
-  if (found != object_->end()) audit_->ledger.ignored(where, dump(*found), reason);
+  const Json* object = holder(key);
+  if (object == nullptr || is_preset() || !audit_->seen.insert(where).second) return;
+  audit_->ledger.ignored(where, dump(*object->find(key)), reason);
 }
 
 void Section::ignore_if_present(std::string_view key, std::string_view reason) const {

@@ -49,6 +49,10 @@ class Section {
   Section(const Json* object, std::string path, Audit* audit) : object_(object), path_(std::move(path)), audit_(audit) {}
   // A section that stands for what a model type's class has by itself; its values are entered as defaults.
   static Section preset(const Json* object, std::string path, std::string_view reason, Audit* audit);
+  // This section with the keys of `other` before its own (per_layer_config).
+  Section under(const Section& other) const;
+  // True where the key is one of those laid over.
+  bool overridden(std::string_view key) const { return over_ != nullptr && over_->contains(key); }
 
   bool exists() const { return object_ != nullptr; }
   bool is_preset() const { return !reason_.empty(); }
@@ -60,7 +64,7 @@ class Section {
   // The value without entering it; nullptr when absent or null.
   const Json* peek(std::string_view key) const;
   bool has(std::string_view key) const { return peek(key) != nullptr; }
-  bool contains(std::string_view key) const { return object_ != nullptr && object_->contains(key); }
+  bool contains(std::string_view key) const { return holder(key) != nullptr; }
 
   // Look-ups that enter the key as used. Nothing where the key is absent or null.
   const Json* take(std::string_view key) const;
@@ -85,9 +89,13 @@ class Section {
 
  private:
   double to_number(std::string_view key, const Json& value, std::string_view expected) const;
+  // The object that answers for a key: the one laid over, or this one; nullptr where neither has it.
+  const Json* holder(std::string_view key) const;
 
   const Json* object_ = nullptr;
   std::string path_;
+  const Json* over_ = nullptr;
+  std::string over_path_;
   std::string reason_;  // of a preset
   Audit* audit_;
 };

@@ -85,15 +85,25 @@ class TowerReader {
     const Layer& layer = layers_.all[static_cast<std::size_t>(number)];
     const bool linear = family_ != nullptr && family_->linear_rotates && layer.kind == kind_name('L');
     if (!layer.rotates && !linear) return;
-    const auto key = std::tuple(layer.kind, layer.theta, layer.partial);
+    const auto key = std::tuple(layer.kind, layer.theta, layer.partial, own_text(layer));
     auto found = configs_.find(key);
     if (found == configs_.end()) {
       found = configs_.emplace(key, linear ? linear_rope(parameters, layer) : ropes_of(parameters, layer)).first;
     }
     for (const LayerRope& rope : found->second) {
+      if (rope.role == Role::kIndexer && !layer.indexes) continue;
       tower_.ropes.push_back(rope);
       tower_.ropes.back().layer = number;
     }
+  }
+
+  // The layer's own keys as text; layers with the same ones share a rope.
+  std::string own_text(const Layer& layer) const {
+    return layer.own.empty() ? "" : config_.peek("per_layer_config")->at(layer.own).dump();
+  }
+
+  Section config_of(const Layer& layer) const {
+    return layer.own.empty() ? config_ : config_.under(config_.child("per_layer_config").child(layer.own));
   }
 
   // Lightning attention of Ling 2.5: its own heads, turned by partial_rotary_factor.
@@ -105,7 +115,7 @@ class TowerReader {
     rope.rotary_dim = static_cast<int>(rope.head_dim * config_.number("partial_rotary_factor").value_or(family_->partial));
     rope.rotary_offset = 0;
     rope.pairing = Pairing::kHalf;
-    return {{Role::kLinearAttention, 0, layer.kind, std::move(rope)}};
+    return {{Role::kLinearAttention, 0, parameters.label(layer.kind), std::move(rope)}};
   }
 
   std::vector<LayerRope> ropes_of(const Parameters& parameters, const Layer& layer) const {
@@ -114,12 +124,14 @@ class TowerReader {
     const bool global = layer.kind == kind_name('F');
     const bool proportional = std::holds_alternative<ProportionalScaling>(rope->scaling);
     const Geometry geometry =
-        read_geometry(config_, family_, sizes_, global, parameters.partial(layer), proportional);
+        read_geometry(config_of(layer), family_, sizes_, global, parameters.partial(layer), proportional);
     rope->head_dim = geometry.head_dim;
     rope->rotary_dim = geometry.rotary_dim;
     rope->rotary_offset = geometry.rotary_offset;
     std::vector<LayerRope> out;
-    for (RopeConfig& part : parameters.with_axes(layer, *rope)) out.push_back({role_, 0, layer.kind, std::move(part)});
+    for (RopeConfig& part : parameters.with_axes(layer, *rope)) {
+      out.push_back({role_, 0, parameters.label(layer.kind), std::move(part)});
+    }
     if (const auto indexer = indexer_rope(parameters, layer, out.front().config)) out.push_back(*indexer);
     return out;
   }
@@ -130,7 +142,7 @@ class TowerReader {
                                                                  "compressed_sparse_attention"};
     if (std::find(kIndexed.begin(), kIndexed.end(), layer.kind) == kIndexed.end()) return std::nullopt;
     const auto width = static_cast<int>(config_.integer("index_head_dim", 1, kMaxWidth).value_or(0));
-    LayerRope indexer{Role::kIndexer, 0, layer.kind, main};
+    LayerRope indexer{Role::kIndexer, 0, parameters.label(layer.kind), main};
     RopeConfig& rope = indexer.config;
     const bool tail = family_->indexer == IndexerRule::kHalfTail || family_->indexer == IndexerRule::kInterleavedTail;
     const bool half = family_->indexer == IndexerRule::kHalf || family_->indexer == IndexerRule::kHalfTail;
@@ -144,20 +156,25 @@ class TowerReader {
     return indexer;
   }
 
-  // Kinds of layers that turn alike are one group: "all", or the kind where only one rotates.
+  // Kinds of layers that turn alike are one group, named by the first of them, or "all" where there is no other.
   void name_groups() {
-    const auto first = std::find_if(tower_.ropes.begin(), tower_.ropes.end(), [&](const LayerRope& r) { return r.role == role_; });
-    if (first == tower_.ropes.end()) return;
-    bool alike = true;
-    bool one_kind = true;
-    for (const LayerRope& rope : tower_.ropes) {
-      if (rope.role != role_) continue;
-      alike &= rope.config == first->config;
-      one_kind &= rope.group == first->group;
-    }
-    if (!alike || one_kind) return;
-    for (LayerRope& rope : tower_.ropes) {
-      if (rope.role == role_) rope.group = "all";
+    for (const Role role : {role_, Role::kIndexer, Role::kLinearAttention}) {
+      std::vector<LayerRope*> firsts;  // of each config
+      bool one_kind = true;
+      for (LayerRope& rope : tower_.ropes) {
+        if (rope.role != role) continue;
+        const auto same = std::find_if(firsts.begin(), firsts.end(), [&](const LayerRope* f) { return f->config == rope.config; });
+        if (same == firsts.end()) {
+          firsts.push_back(&rope);
+          continue;
+        }
+        one_kind &= rope.group == (*same)->group;
+        rope.group = (*same)->group;
+      }
+      if (one_kind || firsts.size() != 1) continue;
+      for (LayerRope& rope : tower_.ropes) {
+        if (rope.role == role) rope.group = "all";
+      }
     }
   }
 
@@ -167,7 +184,9 @@ class TowerReader {
   Role role_;
   Layers layers_;
   Tower tower_;
-  std::map<std::tuple<std::string, std::optional<double>, std::optional<double>>, std::vector<LayerRope>> configs_;
+  // By what can make a difference, so that each rope is read once.
+  std::map<std::tuple<std::string, std::optional<double>, std::optional<double>, std::string>, std::vector<LayerRope>>
+      configs_;
 };
 
 }  // namespace

@@ -26,8 +26,13 @@ function(ropecache_library target)
   string(REGEX REPLACE "^ropecache_" "" short ${target})
   add_library(ropecache::${short} ALIAS ${target})
   ropecache_flags(${target})
+  # Before 1.0 a minor version may change the interface, and the package file refuses another one.
+  set(ropecache_soversion ${PROJECT_VERSION_MAJOR})
+  if(PROJECT_VERSION_MAJOR EQUAL 0)
+    string(APPEND ropecache_soversion .${PROJECT_VERSION_MINOR})
+  endif()
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${short} VERSION ${PROJECT_VERSION}
-                                             SOVERSION ${PROJECT_VERSION_MAJOR})
+                                             SOVERSION ${ropecache_soversion})
   target_include_directories(${target}
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
     PRIVATE ${PROJECT_SOURCE_DIR}/src)

@@ -1,72 +1,23 @@
 // SPDX-FileCopyrightText: the ropecache authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// rotate() allocates nothing. Counted in this process: operator new always, malloc and its kin where the C library lets
-// a program replace them (glibc without a sanitizer, which replaces them itself).
+// rotate() allocates nothing.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <new>
 
+#include "allocations.h"
 #include "rotate/tensor.h"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define ROPECACHE_TEST_SANITIZED
-#endif
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define ROPECACHE_TEST_SANITIZED
-#endif
-#if defined(__GLIBC__) && !defined(ROPECACHE_TEST_SANITIZED)
-#define ROPECACHE_TEST_COUNTS_MALLOC
-#endif
-
-namespace {
-
-std::atomic<long> allocations{0};
-
-}  // namespace
-
-#ifdef ROPECACHE_TEST_COUNTS_MALLOC
-extern "C" {
-void* __libc_malloc(std::size_t size);
-void* __libc_calloc(std::size_t count, std::size_t size);
-void* __libc_realloc(void* old, std::size_t size);
-
-void* malloc(std::size_t size) {
-  ++allocations;
-  return __libc_malloc(size);
-}
-void* calloc(std::size_t count, std::size_t size) {
-  ++allocations;
-  return __libc_calloc(count, size);
-}
-void* realloc(void* old, std::size_t size) {
-  ++allocations;
-  return __libc_realloc(old, size);
-}
-}
-#endif
-
-// Not inlined: GCC would see malloc() paired with delete, and warn.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  void* memory = std::malloc(size);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace ropecache::test {
 namespace {
 
 template <class Function>
 long count_allocations(Function function) {
-  const long before = allocations;
+  const long before = allocations();
   function();
-  return allocations - before;
+  return allocations() - before;
 }
 
 TEST(Allocation, TheCounterCounts) {
@@ -75,13 +26,13 @@ TEST(Allocation, TheCounterCounts) {
               ::operator delete(memory);
             }),
             0);
-#ifdef ROPECACHE_TEST_COUNTS_MALLOC
-  EXPECT_EQ(count_allocations([] {
-              void* volatile memory = std::malloc(8);
-              std::free(memory);
-            }),
-            1);
-#endif
+  if (allocations_of_malloc()) {
+    EXPECT_EQ(count_allocations([] {
+                void* volatile memory = std::malloc(8);
+                std::free(memory);
+              }),
+              1);
+  }
 }
 
 TEST(Allocation, RotateMakesNone) {

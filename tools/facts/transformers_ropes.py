@@ -321,7 +321,9 @@ def examine_now(model_type):
             if apply:
                 rope["apply"] = finite(apply)
             traced = {n for k, names in (entry.get("layers") or {}).get("fn", {}).items() for n in names.split("/")}
-            for name in sorted(traced - {(apply or {}).get("fn")}):  # an indexer may pair in another way
+            for name in (
+                sorted(traced - {(apply or {}).get("fn")}) if apply else []
+            ):  # an indexer may pair in another way
                 other = measure_apply(cpu, role, kind, freqs, scaling, only=name) if role == "attention" else None
                 if other and {**other, "fn": ""} != {**(apply or {}), "fn": ""}:
                     rope.setdefault("also", []).append(finite(other))
@@ -369,6 +371,7 @@ def adopt(entries):
             part = by_type.get(rope.get("of"))
             if part is not None and part.get("ropes"):
                 rope.pop("apply", None)
+                rope.pop("also", None)
         if not entry.get("ropes"):
             names = sorted(n for n in nested_types(entry.get("config", {})) if by_type.get(n, {}).get("ropes"))
             if names:

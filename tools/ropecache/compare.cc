@@ -19,10 +19,11 @@ namespace ropecache::cli {
 namespace {
 
 // GGUF architectures whose converter permutes the rows of Q and K, so that weights trained for pairs (i, i + n) are
-// stored for pairs (2i, 2i + 1). Source: llama.cpp, convert_hf_to_gguf.py, the users of LlamaModel.permute.
-constexpr std::array<std::string_view, 15> kPermuted = {
-    "llama",  "mistral3",  "baichuan",   "internlm2",     "xverse",  "granite",  "granitemoe", "granitehybrid",
-    "smollm3", "bailingmoe", "deci",     "minicpm",       "arctic",  "olmo",     "apertus"};
+// stored for pairs (2i, 2i + 1). Source: llama.cpp, conversion/*.py, the callers of permute().
+constexpr std::array<std::string_view, 19> kPermuted = {
+    "arcee",       "arctic",        "baichuan",  "bailingmoe", "deci",        "deepseek", "granite", "granitehybrid",
+    "granitemoe",  "graniteswitch", "internlm2", "llada",      "llama",       "llama-embed", "minicpm", "mistral3",
+    "olmo",        "smollm3",       "xverse"};
 
 // Original weights of Meta and Mistral pair neighbours; their Hugging Face form is permuted.
 bool stores_permuted(const ModelRopes& model) {
@@ -98,11 +99,12 @@ bool same_table(const Rope& a, const Rope& b) {
   return a.frequencies == b.frequencies && a.magnitude == b.magnitude && a.axes == b.axes;
 }
 
-// Equal as far as fp32 can say it.
+// Equal as far as a converter's fp32 arithmetic can say it: a few roundings of 2^-24 each. Whether it matters is decided
+// by the first position that shows it.
 bool close(const Real& a, const Real& b) {
   const double x = a.to_double();
   const double y = b.to_double();
-  return x == y || std::fabs(x - y) <= std::ldexp(std::max(x, y), -23);
+  return x == y || std::fabs(x - y) <= std::ldexp(std::max(x, y), -20);
 }
 
 bool close_tables(const Rope& a, const Rope& b) {

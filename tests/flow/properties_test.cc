@@ -165,7 +165,7 @@ TEST(Properties, different_frequencies_give_different_keys) {
 
 // B10, B85: rows of the weights in half order, permuted to interleaved order per head, give the same scores under the other
 // pairing, whatever the number of KV heads; without the rotation the mistake would not show.
-TEST(Properties, B10_permuted_weights_and_the_other_pairing_give_the_same_scores) {
+TEST(Properties, B10_B85_permuted_weights_and_the_other_pairing_give_the_same_scores) {
   for (const auto& [heads, kv_heads, dim] : {std::tuple{32, 4, 64}, std::tuple{64, 8, 128}}) {
     RopeConfig config{.head_dim = dim, .rotary_dim = dim, .theta = 10000};
     const Rope half = resolved(config);
@@ -189,6 +189,37 @@ TEST(Properties, B10_permuted_weights_and_the_other_pairing_give_the_same_scores
     EXPECT_TRUE(same_bits(permuted(k_half), k_inter));
     const auto wrong = turned(kForward, at_q.rows(), interleaved, q, heads);
     EXPECT_FALSE(same_bits(permuted(q_half), wrong));
+    // Without a rope both tensors permuted alike, or not at all, give one score: only a rotated layer tells.
+    const auto score = [dim = dim](const std::vector<float>& a, const std::vector<float>& b) {
+      return dot({a.begin(), a.begin() + dim}, {b.begin(), b.begin() + dim});
+    };
+    EXPECT_NEAR(score(permuted(q), permuted(k)), score(q, k), 1e-5);
+    EXPECT_GT(std::fabs(score(wrong, turned(kForward, at_k.rows(), interleaved, k, kv_heads)) - score(q_half, k_half)), 1e-2);
+  }
+}
+
+// The rows of K in groups of heads / KV heads: with 64 and 8 that is the number of KV heads, and nothing shows.
+TEST(Properties, B10_groups_of_the_wrong_size_show_with_32_heads_and_4) {
+  for (const auto& [heads, kv_heads, dim] : {std::tuple{32, 4, 64}, std::tuple{64, 8, 128}}) {
+    const auto permuted = [](const std::vector<float>& x, int groups) {
+      std::vector<float> y(x.size());
+      const std::size_t size = x.size() / static_cast<std::size_t>(groups), half = size / 2;
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const std::size_t lane = i % size;
+        y[i - lane + (lane < half ? 2 * lane : 2 * (lane - half) + 1)] = x[i];
+      }
+      return y;
+    };
+    RopeConfig config{.head_dim = dim, .rotary_dim = dim, .theta = 10000};
+    const Rope half = resolved(config);
+    config.pairing = Pairing::kInterleaved;
+    const Rope interleaved = resolved(config);
+    const auto k = random_tensor(2, 1, kv_heads, dim);
+    const RowsOf at_k(half, {77});
+    const auto want = permuted(turned(kForward, at_k.rows(), half, k, kv_heads), kv_heads);
+    EXPECT_TRUE(same_bits(turned(kForward, at_k.rows(), interleaved, permuted(k, kv_heads), kv_heads), want));
+    EXPECT_EQ(same_bits(turned(kForward, at_k.rows(), interleaved, permuted(k, heads / kv_heads), kv_heads), want),
+              heads / kv_heads == kv_heads);
   }
 }
 

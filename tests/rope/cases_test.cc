@@ -33,6 +33,15 @@ TEST(BaseCases, B28_theta_counts_under_every_rule) {
   }
 }
 
+// huggingface/transformers#45902: a table of memory that nobody wrote began with 6.93e-18.
+TEST(BaseCases, B115_first_frequency_is_one) {
+  for (const double theta : {10000.0, 500000.0, 1e6, 1e7}) {
+    const Rope rope = resolved(plain(128, theta));
+    EXPECT_EQ(rope.frequencies[0], Real::one());
+    EXPECT_EQ(rope.fp32_frequencies[0], 1.0f);
+  }
+}
+
 // deepspeedai/DeepSpeed#4442
 TEST(BaseCases, B38_theta_of_code_llama) {
   expect_digits(frequency(resolved(plain(128, 1e6)), 1), 0.8058421878, 10);

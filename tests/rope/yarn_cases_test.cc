@@ -37,6 +37,9 @@ TEST(YarnCases, B13_mscale_ratio_of_ministral_is_one) {
   rule.mscale.reset();
   rule.mscale_all_dim.reset();
   EXPECT_EQ(resolved(with(plain(128, 1e6), rule)).magnitude.to_decimal(11), "1.2772588722");
+  rule = yarn(40, 4096);
+  rule.mscale = rule.mscale_all_dim = 0.707;
+  EXPECT_EQ(resolved(with(plain(64, 1e4), rule)).magnitude, Real::one());
 }
 
 // turboderp-org/exllamav3#259: two numbers, not one.
@@ -138,6 +141,24 @@ TEST(YarnCases, B26_pairing_changes_no_number_of_the_rope) {
   EXPECT_LT(frequency(interleaved, 24), frequency(unscaled, 24));
   EXPECT_GT(frequency(interleaved, 30), frequency(unscaled, 30) / 64 * 1.01);
   expect_digits(frequency(interleaved, 31), frequency(unscaled, 31) / 64, 12);
+}
+
+// OLMo 3's full layers, huggingface/transformers#45945.
+TEST(YarnCases, B77_range_and_magnitude_of_olmo_3) {
+  const Rope rope = resolved(with(plain(128, 5e5), yarn(8, 8192)));
+  const Rope unscaled = resolved(plain(128, 5e5));
+  EXPECT_EQ(rope.magnitude.to_decimal(8), "1.2079442");
+  EXPECT_EQ(rope.frequencies[18], unscaled.frequencies[18]);
+  for (int i = 19; i < 35; ++i) {
+    expect_digits(frequency(rope, i), frequency(unscaled, i) * (1 - (i - 18) / 17.0 * 7 / 8), 12);
+  }
+  expect_digits(frequency(rope, 35), frequency(unscaled, 35) / 8, 12);
+}
+
+// The upper clamp is width - 1, not pairs - 1 (31 here): pytorch/torchtitan#4215. Raw 29.59 to 41.63, so 29 to 42.
+TEST(YarnCases, U5_ramp_may_end_behind_the_last_pair) {
+  const Rope rope = resolved(with(plain(64, 10000), yarn(4, 1000000)));
+  expect_digits(frequency(rope, 31), frequency(resolved(plain(64, 10000)), 31) * (11.0 / 13 + 2.0 / 52), 12);
 }
 
 }  // namespace

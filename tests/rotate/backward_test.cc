@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <random>
 
 #include "rotate/tensor.h"
@@ -103,6 +104,28 @@ TEST_P(Backward, B155_ShiftMovesARotatedKey) {
   ASSERT_TRUE(rotate(TestRows(3, 4, kMagnitude, at(15)).rows(), placement, Operand::in_place(direct.view())).ok());
   const float* expected = static_cast<const float*>(direct.view().data);
   for (int i = 0; i < 48; ++i) EXPECT_NEAR(data[i], expected[i], 4e-6) << i;
+}
+
+// A gradient from sum() is one element or one head for all; one that was transposed is [B, H, S, D] in memory.
+TEST_P(Backward, B152_ExpandedAndTransposedGradients) {
+  const Placement placement{16, 4, GetParam()};
+  const Shape shape{DType::kF32, 5, 3, 24};
+  const TestRows rows(5, 8, kMagnitude);
+  const std::vector<float> one(24, 1.0f);
+  TensorView ones = TensorView::of(const_cast<float*>(one.data()), DType::kF32, 5, 3, 24);
+  ones.token_stride = ones.head_stride = 0;
+  Bytes packed(5 * 3 * 24 * sizeof(float));
+  for (std::size_t i = 0; i < 5 * 3 * 24; ++i) std::memcpy(packed.data() + 4 * i, one.data(), 4);
+  Tensor out(shape, Layout::kTokenMajor);
+  out.poison();
+  ASSERT_TRUE(rotate_backward(rows.rows(), placement, {ones, out.view()}).ok());
+  EXPECT_TRUE(out.packed() == rotated(packed, shape, negated(rows).rows(), placement));
+
+  Tensor transposed(shape, Layout::kHeadMajor);
+  const Bytes dy = transposed.fill(11).packed();
+  out.poison();
+  ASSERT_TRUE(rotate_backward(rows.rows(), placement, {transposed.view(), out.view()}).ok());
+  EXPECT_TRUE(out.packed() == rotated(dy, shape, negated(rows).rows(), placement));
 }
 
 }  // namespace

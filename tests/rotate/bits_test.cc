@@ -58,6 +58,7 @@ TEST_P(Bits, B2_B146_RotaryDimsAndTokens) {
 
 TEST_P(Bits, B2_ManyHeadsFewTokens) {
   expect_bits({dtype(), 1, 96, 128}, Layout::kTokenMajor, Layout::kTokenMajor, {128, 0, pairing()});
+  expect_bits({dtype(), 128, 96, 128}, Layout::kTokenMajor, Layout::kTokenMajor, {128, 0, pairing()});
   expect_bits({dtype(), 1, 8, 128}, Layout::kTokenMajor, Layout::kTokenMajor, {128, 0, pairing()});
   expect_bits({dtype(), 100, 1, 64}, Layout::kTokenMajor, Layout::kTokenMajor, {64, 0, pairing()});
 }
@@ -189,6 +190,26 @@ TEST_P(Bits, B5_ViewsIntoMergedQkv) {
   ASSERT_TRUE(
       rotate(rows.rows(), placement, Operand::in_place(heads(qkv, 0, 6)), Operand::in_place(heads(qkv, 6, 2))).ok());
   EXPECT_TRUE(qkv.memory() == expected.memory());
+}
+
+// 96 query heads and 8 of keys: an allocator that thinks q's source is free puts k's result there.
+TEST_P(Bits, B5_KeysIntoTheSourceOfQueriesAreRefused) {
+  const Placement placement{128, 0, pairing()};
+  const TestRows rows(2, 64);
+  Tensor q({dtype(), 2, 96, 128}, Layout::kTokenMajor);
+  Tensor q_out({dtype(), 2, 96, 128}, Layout::kTokenMajor);
+  Tensor k({dtype(), 2, 8, 128}, Layout::kTokenMajor);
+  q.fill(1);
+  k.fill(2);
+  const Bytes q_before = q.memory();
+  const Bytes q_out_before = q_out.memory();
+  TensorView k_out = k.view();
+  for (const std::int64_t offset : {0, 1, 95 * 128, 2 * 96 * 128 - 1}) {
+    k_out.data = static_cast<std::byte*>(q.view().data) + offset * static_cast<std::int64_t>(dtype_size(dtype()));
+    const Status status = rotate(rows.rows(), placement, {q.view(), q_out.view()}, {k.view(), k_out});
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << offset;
+    EXPECT_TRUE(q.memory() == q_before && q_out.memory() == q_out_before);
+  }
 }
 
 TEST_P(Bits, SplitByTokensEqualsOneCall) {

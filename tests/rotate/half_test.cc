@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "ropecache/rotate.h"
 #include "rotate/oracle.h"
 
 namespace ropecache {
@@ -85,6 +88,43 @@ TEST_P(Half, NarrowsEveryNanToOne) {
   for (const std::uint32_t nan : {0x7f800001u, 0x7fc00000u, 0xff800001u, 0xffffffffu, 0x7f80ffffu}) {
     EXPECT_EQ(type.narrow(std::bit_cast<float>(nan)), type.format.bias == 127 ? 0x7fc0 : 0x7e00);
   }
+}
+
+// bf16 as a type of positions, and a result of f16 that lies in the middle of two.
+TEST(HalfCases, B107_U8_positions_collide_in_bf16) {
+  const auto stored = [](int position) { return bf16_to_f32(f32_to_bf16(static_cast<float>(position))); };
+  EXPECT_EQ(stored(257), 256.0f);
+  EXPECT_EQ(stored(259), 260.0f);
+  EXPECT_EQ(stored(4095), 4096.0f);
+  EXPECT_EQ(stored(15962), 15936.0f);
+  EXPECT_EQ(bf16_to_f32(static_cast<std::uint16_t>(f32_to_bf16(15936.0f) + 1)), 16000.0f);  // neighbours are 64 apart
+  const auto distinct = [&](int end) {
+    std::set<float> values;
+    for (int p = 0; p < end; ++p) values.insert(stored(p));
+    return values.size();
+  };
+  EXPECT_EQ(distinct(4096), 769u);
+  EXPECT_EQ(distinct(32768), 1153u);
+}
+
+TEST(HalfCases, B113_results_of_f16_round_ties_to_even) {
+  const float cos = 1, sin = -0x1p-11f;  // u' = u + v / 2048
+  Rows rows;
+  rows.magic = Rows::kMagic;
+  rows.uses = 1;
+  rows.pairs = 1;
+  rows.tokens = 1;
+  rows.key.bytes[0] = 1;
+  rows.cos = &cos;
+  rows.sin = &sin;
+  const auto turned = [&](float u) {
+    std::uint16_t x[2] = {f32_to_f16(u), f32_to_f16(1)};
+    EXPECT_TRUE(rotate(rows, {2, 0, Pairing::kHalf}, Operand::in_place(TensorView::of(x, DType::kF16, 1, 1, 2))).ok());
+    return f16_to_f32(x[0]);
+  };
+  EXPECT_EQ(turned(1), 1.0f);                        // between 1 and 1 + 2^-10
+  EXPECT_EQ(turned(1 + 0x1p-10f), 1 + 0x1p-9f);      // between 1 + 2^-10 and 1 + 2^-9
+  EXPECT_EQ(turned(1 + 0x1p-9f), 1 + 0x1p-9f);
 }
 
 // A second oracle, where the compiler has the type.

@@ -161,6 +161,27 @@ TEST(ExactTable, each_pair_turns_by_its_own_axis) {
   }
 }
 
+// Image rope of HunyuanImage 3: y and x take turns pair by pair. In two blocks (y first) half of the pairs are elsewhere.
+TEST(ExactTable, B71_two_axes_take_turns) {
+  const Rope turns = with_axes(plain(10000, 16), 2);
+  Rope blocks = turns;
+  blocks.axes = {0, 0, 0, 0, 1, 1, 1, 1};
+  EXPECT_NE(*table_key(turns), *table_key(blocks));
+  const std::int32_t yx[2] = {2, 5};
+  float cos[8], sin[8], cos_blocks[8], sin_blocks[8];
+  const Positions view{yx, PositionType::kInt32, 1, 2, 1, 1, 2};
+  ASSERT_TRUE(build_table(turns).value()->rows(view, cos, sin).ok());
+  ASSERT_TRUE(build_table(blocks).value()->rows(view, cos_blocks, sin_blocks).ok());
+  int different = 0;
+  for (int i = 0; i < 8; ++i) {
+    const double angle = (i % 2 == 0 ? 2 : 5) * std::pow(10000.0, -i / 8.0);
+    EXPECT_NEAR(cos[i], std::cos(angle), 1e-7);
+    EXPECT_NEAR(sin[i], std::sin(angle), 1e-7);
+    different += bits(sin[i]) != bits(sin_blocks[i]);
+  }
+  EXPECT_EQ(different, 4);
+}
+
 // Section-major positions of a sub-batch keep the whole batch's axis stride.
 TEST(Positions, B64_sections_are_not_cut_at_the_wrong_place) {
   const std::int32_t thwe[24] = {10, 10, 10, 10, 13, 14, 10, 10, 11, 11, 13, 14, 10, 11, 10, 11, 13, 14, 0, 0, 0, 0, 0, 0};

@@ -73,11 +73,59 @@ TEST(Step, B46_rows_do_not_depend_on_the_batch) {
   Step step(4);
   ASSERT_TRUE(step.add(table).ok());
   const std::int32_t mixed[4] = {0, 5000, 1, 10000};
-  const std::int32_t alone[1] = {1};
   ASSERT_TRUE(step.begin(Positions::of(mixed, 4)).ok());
-  std::vector<float> in_batch(step.rows(*table)->cos + 2 * 48, step.rows(*table)->cos + 3 * 48);
-  ASSERT_TRUE(step.begin(Positions::of(alone, 1)).ok());
-  EXPECT_EQ(std::memcmp(in_batch.data(), step.rows(*table)->cos, 48 * 4), 0);
+  const std::vector<float> in_batch(step.rows(*table)->cos, step.rows(*table)->cos + 4 * 48);
+  for (std::size_t t = 0; t < 4; ++t) {
+    ASSERT_TRUE(step.begin(Positions::of(&mixed[t], 1)).ok());
+    EXPECT_EQ(std::memcmp(&in_batch[t * 48], step.rows(*table)->cos, 48 * 4), 0);
+  }
+}
+
+// A device that starts in the middle of the model: no layer is the one that makes the table for others.
+TEST(Step, B89_any_layer_may_be_the_first_to_ask) {
+  RopeCache cache;
+  const auto local = cache.get(plain(10000, 64)).value(), global = cache.get(plain(1e6, 64)).value();
+  const std::int64_t positions[2] = {7, 8};
+  std::vector<float> cos(64), sin(64);
+  ASSERT_TRUE(local->rows(Positions::of(positions, 2), cos.data(), sin.data()).ok());
+  for (int first = 0; first < 6; ++first) {
+    Step device(2);
+    for (int layer = first; layer < 6; ++layer) ASSERT_TRUE(device.add(layer == 5 ? global : local).ok());
+    ASSERT_TRUE(device.begin(Positions::of(positions, 2)).ok());
+    for (int layer = first; layer < 6; ++layer) {
+      const auto rows = device.rows(layer == 5 ? *global : *local);
+      ASSERT_TRUE(rows.ok());
+      EXPECT_EQ(std::memcmp(rows->cos, cos.data(), 64 * 4) == 0, layer != 5);
+    }
+  }
+}
+
+// What a captured graph would need: nothing is made while layers ask, and another rope is another table, not a stale one.
+TEST(Step, B130_rows_must_be_prepared) {
+  const auto table = build_table(plain(10000, 16)).value(), other = build_table(plain(1e6, 16)).value();
+  Step step(1);
+  EXPECT_EQ(step.rows(*table).status().code(), StatusCode::kMismatch);
+  ASSERT_TRUE(step.add(table).ok());
+  EXPECT_EQ(step.rows(*table).status().code(), StatusCode::kMismatch);
+  const std::int64_t position = 3;
+  ASSERT_TRUE(step.begin(Positions::of(&position, 1)).ok());
+  EXPECT_TRUE(step.rows(*table).ok());
+  EXPECT_EQ(step.rows(*other).status().code(), StatusCode::kMismatch);
+}
+
+TEST(Step, B131_rows_stay_where_they_are_while_the_table_grows) {
+  const auto table = build_table(plain(10000, 16), Profile::kFp32).value();
+  Step step(3);
+  ASSERT_TRUE(step.add(table).ok());
+  const std::int64_t positions[3] = {0, 1000, 70000};
+  ASSERT_TRUE(step.begin(Positions::of(positions, 3)).ok());
+  const Rows before = step.rows(*table).value();
+  const std::vector<float> cos(before.cos, before.cos + 24);
+  for (const std::int64_t n : {10, 2000, 3000}) {
+    ASSERT_TRUE(table->reserve(n).ok());
+    EXPECT_EQ(step.rows(*table)->cos, before.cos);
+    EXPECT_EQ(std::memcmp(before.cos, cos.data(), 24 * 4), 0);
+  }
 }
 
 TEST(Step, refuses_what_it_cannot_answer) {

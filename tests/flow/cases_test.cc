@@ -134,8 +134,8 @@ TEST(Cases, B11_a_forgotten_permutation_shows_at_a_distance) {
   EXPECT_GT(largest, 0.5);
 }
 
-// Llama 3.1 8B with and without its scaling. The report measured 0.959, 0.757, 0.619 and 0.503 on keys of a model; a head
-// of equal elements weighs all pairs alike.
+// Llama 3.1 8B with and without its scaling. The report measured 0.959, 0.757, 0.619 and 0.503 on keys of a model; a
+// head of equal elements weighs all pairs alike.
 TEST(Cases, B34_unscaled_heads_drift_from_scaled_ones) {
   const Rope scaled = resolved(config_of(128, 5e5, Llama3Scaling{8, 1, 4, 8192})), bare = resolved(config_of(128, 5e5));
   const std::vector<float> x(128, 1.0f);
@@ -166,8 +166,8 @@ TEST(Cases, B37_prefill_and_decode_rotate_alike) {
   }
 }
 
-// Dynamic NTK: the length is part of the rope, so keys of one sequence share a table; to grow it, cached keys are turned
-// back by the old one.
+// Dynamic NTK: the length is part of the rope, so keys of one sequence share a table; to grow it, cached keys are
+// turned back by the old one.
 TEST(Cases, B49_cached_keys_move_to_another_base_explicitly) {
   const RopeConfig config = config_of(128, 10000, DynamicNtkScaling{2, 4096});
   const Rope before = resolved(config, {8192}), after = resolved(config, {16384});
@@ -225,7 +225,7 @@ TEST(Cases, B154_shifts_of_keys_in_half_precision) {
   const auto x = random_tensor(7, 1, 1, 128);
   const auto stored = [&](std::int64_t position) {
     std::vector<std::uint16_t> k;
-    for (const float value : turned(kForward, RowsOf(rope, {position}).rows(), rope, x, 1)) k.push_back(f32_to_f16(value));
+    for (const float y : turned(kForward, RowsOf(rope, {position}).rows(), rope, x, 1)) k.push_back(f32_to_f16(y));
     return k;
   };
   const auto shift = [&](std::vector<std::uint16_t> k, std::int64_t delta, int times) {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the ropecache authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// B148: a backend claimed modes that it computed as something else. Here every combination of axis layout, pairing, element
-// type, partial width, divisors, scaling and tensor layout is right, or an error that says so. What is right is written out
-// again in double, from the definitions in rope.h.
+// B148: a backend claimed modes that it computed as something else. Here every combination of axis layout, pairing,
+// element type, partial width, divisors, scaling and tensor layout is right, or an error that says so. What is right is
+// written out again in double, from the definitions in rope.h.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -94,7 +94,9 @@ double frequency_of(const Pair& pair, int i, Rule rule, bool divided) {
   return divided ? f / divisor(i) : f;
 }
 
-std::int64_t position(int token, int axis) { return 7 * token + std::array{5, 2, 11, 3}[static_cast<std::size_t>(axis)]; }
+std::int64_t position(int token, int axis) {
+  return 7 * token + std::array{5, 2, 11, 3}[static_cast<std::size_t>(axis)];
+}
 
 std::size_t element(const TensorView& x, int t, int h, int d) {
   return static_cast<std::size_t>(t * x.token_stride + h * x.head_stride + d);

@@ -163,8 +163,8 @@ TEST(Properties, different_frequencies_give_different_keys) {
   }
 }
 
-// B10, B85: rows of the weights in half order, permuted to interleaved order per head, give the same scores under the other
-// pairing, whatever the number of KV heads; without the rotation the mistake would not show.
+// B10, B85: rows of the weights in half order, permuted to interleaved order per head, give the same scores under the
+// other pairing, whatever the number of KV heads; without the rotation the mistake would not show.
 TEST(Properties, B10_B85_permuted_weights_and_the_other_pairing_give_the_same_scores) {
   for (const auto& [heads, kv_heads, dim] : {std::tuple{32, 4, 64}, std::tuple{64, 8, 128}}) {
     RopeConfig config{.head_dim = dim, .rotary_dim = dim, .theta = 10000};
@@ -194,7 +194,8 @@ TEST(Properties, B10_B85_permuted_weights_and_the_other_pairing_give_the_same_sc
       return dot({a.begin(), a.begin() + dim}, {b.begin(), b.begin() + dim});
     };
     EXPECT_NEAR(score(permuted(q), permuted(k)), score(q, k), 1e-5);
-    EXPECT_GT(std::fabs(score(wrong, turned(kForward, at_k.rows(), interleaved, k, kv_heads)) - score(q_half, k_half)), 1e-2);
+    const auto wrong_k = turned(kForward, at_k.rows(), interleaved, k, kv_heads);
+    EXPECT_GT(std::fabs(score(wrong, wrong_k) - score(q_half, k_half)), 1e-2);
   }
 }
 

@@ -164,7 +164,8 @@ TEST(TableCases, B109_type_of_the_model_does_not_round_the_position) {
   EXPECT_NEAR(rows.cos[64], -0.267950, 1e-6);
   std::vector<std::uint16_t> x(2 * 128, 0);
   x[0] = x[128] = f32_to_bf16(1.0f);
-  ASSERT_TRUE(rotate(rows, Placement::of(rope), Operand::in_place(TensorView::of(x.data(), DType::kBF16, 2, 1, 128))).ok());
+  const Operand operand = Operand::in_place(TensorView::of(x.data(), DType::kBF16, 2, 1, 128));
+  ASSERT_TRUE(rotate(rows, Placement::of(rope), operand).ok());
   EXPECT_EQ(x[0], f32_to_bf16(-0.908016f));
   EXPECT_EQ(x[128], f32_to_bf16(-0.267950f));
 }

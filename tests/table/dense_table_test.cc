@@ -59,7 +59,7 @@ TEST(Fp32Profile, angle_is_the_rounded_product_and_values_are_rounded_once) {
   }
 }
 
-// The angle of the running product is wrong by much more than a direct one; figures from the report, to the half of their
+// The angle of the running product is wrong by much more than a direct one; figures from the report, to half of their
 // last digit.
 TEST(GgmlProfile, B112_running_product_drifts_and_is_reproduced) {
   const Rope rope = plain(10000, 128);
@@ -122,7 +122,7 @@ TEST(GgmlProfile, vision_sections_start_the_product_again) {
   for (int i = 0; i < 4; ++i) EXPECT_EQ(bits(cos[i]), bits(cos[4 + i]));
 }
 
-// What is stored, and how it grew, changes no bit, and nothing past it is garbage; tests/flow has this for every rule.
+// What is stored, and how it grew, changes no bit, and nothing past it is garbage; tests/flow has it for every rule.
 TEST(DenseTable, B98_growing_equals_building_and_computing) {
   const Rope rope = plain(1e6, 32, 1.1386294361119891);
   for (Profile profile : {Profile::kFp32, Profile::kGgml}) {

@@ -161,7 +161,7 @@ TEST(ExactTable, each_pair_turns_by_its_own_axis) {
   }
 }
 
-// Image rope of HunyuanImage 3: y and x take turns pair by pair. In two blocks (y first) half of the pairs are elsewhere.
+// Image rope of HunyuanImage 3: y and x take turns pair by pair. In two blocks half of the pairs are elsewhere.
 TEST(ExactTable, B71_two_axes_take_turns) {
   const Rope turns = with_axes(plain(10000, 16), 2);
   Rope blocks = turns;

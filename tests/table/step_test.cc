@@ -100,7 +100,7 @@ TEST(Step, B89_any_layer_may_be_the_first_to_ask) {
   }
 }
 
-// What a captured graph would need: nothing is made while layers ask, and another rope is another table, not a stale one.
+// What a captured graph would need: nothing is made while layers ask, and another rope is another table.
 TEST(Step, B130_rows_must_be_prepared) {
   const auto table = build_table(plain(10000, 16)).value(), other = build_table(plain(1e6, 16)).value();
   Step step(1);

@@ -22,8 +22,8 @@ namespace ropecache::model {
 namespace {
 
 // Where a composite model keeps its decoder; "vlm_config" and "thinker_config" are composites themselves.
-constexpr std::array<std::string_view, 7> kTextParts = {"text_config",     "llm_config", "language_config", "vlm_config",
-                                                        "thinker_config", "decoder",    "language_model_config"};
+constexpr std::array<std::string_view, 7> kTextParts = {
+    "text_config", "llm_config", "language_config", "vlm_config", "thinker_config", "decoder", "language_model_config"};
 constexpr std::array<std::string_view, 3> kVisionParts = {"vision_config", "vision_tower_config", "visual"};
 constexpr std::array<std::string_view, 2> kAudioParts = {"audio_config", "audio_encoder_config"};
 constexpr int kMostNesting = 4;
@@ -43,7 +43,8 @@ std::vector<std::string> read_architectures(const Section& section) {
   return names;
 }
 
-const Family* family_of(std::span<const Family> rows, const std::string& type, const std::vector<std::string>& architectures) {
+const Family* family_of(std::span<const Family> rows, const std::string& type,
+                        const std::vector<std::string>& architectures) {
   const Family* any = find_family(rows, type, "");
   for (const std::string& architecture : architectures) {
     const Family* row = find_family(rows, type, architecture);
@@ -54,7 +55,7 @@ const Family* family_of(std::span<const Family> rows, const std::string& type, c
 
 struct Named {
   Section section;
-  std::string type;   // for the table
+  std::string type;  // for the table
 };
 
 class Reader {
@@ -75,8 +76,10 @@ class Reader {
     descend(decoder, holders, composites);
 
     const bool tower_only = decoder.section.path().empty() && is_tower(type);
-    if (!tower_only) read_decoder(decoder);
-    else model_.architecture = type;
+    if (!tower_only)
+      read_decoder(decoder);
+    else
+      model_.architecture = type;
     for (std::size_t i = 0; i < holders.size(); ++i) {
       read_part(holders[i], kVisionParts, composites[i] ? composites[i]->vision : "", vision_families(), Role::kVision);
       read_part(holders[i], kAudioParts, composites[i] ? composites[i]->audio : "", text_families(), Role::kAudio);
@@ -177,12 +180,14 @@ class Reader {
 
   // assemble() knows layers and groups; which object of the file they are from is known here.
   Status with_origin(const Status& status) const {
+    std::string message = status.message();
     for (std::size_t i = 0; i < ropes_.size(); ++i) {
       if (origins_[i].empty() || resolve(ropes_[i].config, {options_.length}).ok()) continue;
-      return Status(status.code(), text(audit_.name, ": ", origins_[i], ": ", status.message().substr(std::min(
-                                            status.message().size(), audit_.name.size() + 2))));
+      const std::string lead = audit_.name + ": ";
+      if (message.rfind(lead, 0) == 0) message.insert(lead.size(), origins_[i] + ": ");
+      break;
     }
-    return status;
+    return Status(status.code(), one_line(message));
   }
 
   const Json& file_;

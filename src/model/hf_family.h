@@ -89,6 +89,7 @@ struct Family {
   std::string_view pairing_key = {}; // true: interleaved, false: half
   double theta = 10000;
   std::string_view theta_key = {};   // what this type calls rope_theta
+  bool theta_key_only = false;       // ... and rope_theta beside the block is not read
   std::string_view theta_factor_key = {};  // a factor on the base instead of a base
   double partial = 0;                // default of partial_rotary_factor; 0: the key is not read, the whole head turns
   bool partial_fixed = false;        // ... and what the file says of it is not read

@@ -11,9 +11,8 @@ namespace ropecache::model {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kHeadsKeys = {"num_attention_heads", "n_head",  "num_heads",
-                                                        "n_heads",             "encoder_attention_heads",
-                                                        "decoder_num_attention_heads"};
+constexpr std::array<std::string_view, 6> kHeadsKeys = {
+    "num_attention_heads", "n_head", "num_heads", "n_heads", "encoder_attention_heads", "decoder_num_attention_heads"};
 // embed_dim first: in Qwen2-VL's vision tower hidden_size is the width of the decoder.
 constexpr std::array<std::string_view, 5> kHiddenKeys = {"embed_dim", "hidden_size", "n_embd", "d_model", "dim"};
 constexpr std::array<std::string_view, 4> kHeadKeys = {"head_dim", "kv_channels", "attention_head_dim", "d_kv"};
@@ -46,7 +45,8 @@ int derived_head_dim(const Section& config, const Sizes* sizes) {
   }
   if (!heads) config.refuse(heads_key, "the number of heads, or head_dim");
   if (!hidden) config.refuse(hidden_key, "the width of the model, or head_dim");
-  if (*hidden % *heads != 0) config.refuse(hidden_key, text("a multiple of ", *heads, ", the number of heads, or head_dim"));
+  if (*hidden % *heads != 0)
+    config.refuse(hidden_key, text("a multiple of ", *heads, ", the number of heads, or head_dim"));
   return *hidden / *heads;
 }
 
@@ -102,7 +102,8 @@ int rotary_width(const Section& config, const Family* family, int head_dim, std:
   if (family != nullptr && family->partial == 0 && family->width_key.empty()) {
     // The type's code turns the whole head and does not look.
     if (const auto factor = partial ? partial : config.number("partial_rotary_factor"); factor && *factor != 1) {
-      config.audit().warn(text("partial_rotary_factor ", *factor, " has no effect: ", family->type, " turns whole heads"));
+      config.audit().warn(
+          text("partial_rotary_factor ", *factor, " has no effect: ", family->type, " turns whole heads"));
     }
     return head_dim;
   }
@@ -154,8 +155,9 @@ Geometry read_geometry(const Section& config, const Family* family, const Sizes*
   if (family != nullptr ? family->head == HeadRule::kMla : split_keys) return read_mla(config, family);
 
   Geometry geometry;
-  geometry.head_dim = global && family != nullptr && family->global_head_dim != 0 ? global_head_dim(config, *family)
-                                                                                   : read_head_dim(config, family, sizes);
+  geometry.head_dim = global && family != nullptr && family->global_head_dim != 0
+                          ? global_head_dim(config, *family)
+                          : read_head_dim(config, family, sizes);
   if (proportional) {  // the factor counts turning pairs; the rotary part is the whole head
     geometry.rotary_dim = geometry.head_dim;
     return geometry;

@@ -14,24 +14,21 @@
 namespace ropecache::model {
 
 struct Layer {
-  std::string kind;                // "full_attention", ...; "all" where the file and the type make no difference
+  std::string kind;  // "full_attention", ...; "all" where the file and the type make no difference
   bool rotates = true;
-  std::optional<double> theta;     // a base of its own (lists with one entry per layer)
-  std::optional<double> partial;   // likewise
-  std::string own;                 // its key in per_layer_config; empty: none
-  bool indexes = true;             // has an indexer of its own, where the type has indexers
+  std::optional<double> theta;    // a base of its own (lists with one entry per layer)
+  std::optional<double> partial;  // likewise
+  std::string own;                // its key in per_layer_config; empty: none
+  bool indexes = true;            // has an indexer of its own, where the type has indexers
 };
 
 struct Layers {
-  int count = 0;                   // without MTP
+  int count = 0;  // without MTP
   int mtp = 0;
-  std::vector<Layer> all;          // count + mtp of them
+  std::vector<Layer> all;  // count + mtp of them
 };
 
 // `family` nullptr: an unknown type, read by its keys alone. `mtp`: the tower may have MTP layers.
 Layers read_layers(const Section& config, const Family* family, const Sizes* sizes, bool mtp);
-
-// Linear attention, convolutions, MLPs: kinds that have nothing to rotate in any model.
-bool is_attention(std::string_view kind);
 
 }  // namespace ropecache::model

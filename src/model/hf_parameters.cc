@@ -14,11 +14,13 @@ namespace ropecache::model {
 namespace {
 
 constexpr std::array<std::string_view, 4> kThetaKeys = {"rope_theta", "rotary_emb_base", "rope_base", "rotary_base"};
-constexpr std::array<std::string_view, 3> kPairingKeys = {"rope_interleave", "rope_interleaved", "rotary_emb_interleaved"};
+constexpr std::array<std::string_view, 3> kPairingKeys = {"rope_interleave", "rope_interleaved",
+                                                          "rotary_emb_interleaved"};
 
 bool is_nested(const Section& block, const std::vector<std::string>& kinds) {
   if (!block.exists()) return false;
-  return std::any_of(block.object()->begin(), block.object()->end(), [](const Json& value) { return value.is_object(); }) ||
+  return std::any_of(block.object()->begin(), block.object()->end(),
+                     [](const Json& value) { return value.is_object(); }) ||
          std::any_of(kinds.begin(), kinds.end(), [&](const std::string& kind) { return block.contains(kind); });
 }
 
@@ -77,7 +79,8 @@ std::optional<Section> Parameters::block(std::string_view kind) const {
   const std::string label = this->label(kind);
   if (!block_.contains(label)) {
     // Types with two ropes fill in the one that is not there.
-    const bool filled = family_ != nullptr && (family_->local_theta != 0 || family_->scaling == ScalingRule::kOnFullOnly);
+    const bool filled =
+        family_ != nullptr && (family_->local_theta != 0 || family_->scaling == ScalingRule::kOnFullOnly);
     if (!filled) block_.refuse(label, text("the rope parameters of ", kind, " layers"));
     return Section(&config_.audit());
   }
@@ -106,8 +109,8 @@ double Parameters::theta(const Layer& layer, const Section& block) const {
     const auto factor = config_.positive(key = family_->theta_factor_key);
     if (factor) beside = family_->theta * *factor;
   } else {
-    // A type with a name of its own for the base does not look at rope_theta beside the block.
-    beside = config_.positive(key = family_->theta_key.empty() ? "rope_theta" : family_->theta_key);
+    if (!family_->theta_key.empty()) beside = config_.positive(key = family_->theta_key);
+    if (!beside && !family_->theta_key_only) beside = config_.positive(key = "rope_theta");
   }
   if (inside && beside && *inside != *beside && !block.is_preset()) {
     config_.audit().warn(text(block.path("rope_theta"), " is ", *inside, " but ", config_.path(key), " is ", *beside,
@@ -133,7 +136,8 @@ std::optional<RopeConfig> Parameters::rope(const Layer& layer) const {
   RopeConfig rope;
   rope.theta = theta(layer, *block);
   if (nested_ || scaling_reaches(layer.kind)) {
-    const RopeBlock read = read_block(*block, {family_, config_, nested_ ? block_ : Section(&config_.audit()), context_});
+    const RopeBlock read =
+        read_block(*block, {family_, config_, nested_ ? block_ : Section(&config_.audit()), context_});
     rope.scaling = read.scaling;
     if (read.query_beta && (family_ == nullptr || family_->query == QueryRule::kScalingBeta)) {
       rope.query_scale = {QueryScale::Rule::kLogFloor, *read.query_beta, static_cast<double>(read.query_context)};
@@ -170,8 +174,8 @@ std::vector<int> Parameters::sections(const Section& block) const {
 std::vector<RopeConfig> Parameters::with_axes(const Layer& layer, const RopeConfig& rope) const {
   const std::optional<Section> found = block(layer.kind);
   const Section& block = found ? *found : block_;
-  const AxesRule rule = family_ == nullptr ? (block.has("mrope_section") ? AxesRule::kSectioned : AxesRule::kSingle)
-                                           : family_->axes;
+  const AxesRule rule =
+      family_ == nullptr ? (block.has("mrope_section") ? AxesRule::kSectioned : AxesRule::kSingle) : family_->axes;
   const int pairs = rope.rotary_dim / 2;
   RopeConfig out = rope;
   switch (rule) {
@@ -183,11 +187,11 @@ std::vector<RopeConfig> Parameters::with_axes(const Layer& layer, const RopeConf
       if (out.axes.sections.empty()) return {out};
       const bool stated = block.boolean("mrope_interleaved").value_or(false);
       const bool interleaved = rule == AxesRule::kInterleaved || (family_ == nullptr && stated);
-      out.axes.layout = interleaved                  ? AxisLayout::kInterleaved
+      out.axes.layout = interleaved                ? AxisLayout::kInterleaved
                         : rule == AxesRule::kErnie ? AxisLayout::kErnie
                                                    : AxisLayout::kSectioned;
-      // The interleaved rule gives what is left to axis 0 and looks no further than the pairs there are, whatever numbers
-      // stand in the file.
+      // The interleaved rule gives what is left to axis 0 and looks no further than the pairs there are, whatever
+      // numbers stand in the file.
       std::vector<int>& s = out.axes.sections;
       if (interleaved && s.size() == 3 && s[1] >= 0 && s[2] >= 0) {
         s[1] = std::min(s[1], (pairs + 1) / 3);
@@ -196,9 +200,7 @@ std::vector<RopeConfig> Parameters::with_axes(const Layer& layer, const RopeConf
       }
       return {out};
     }
-    case AxesRule::kAxial:
-      out.axes = {AxisLayout::kAxial, {pairs / 2, pairs - pairs / 2}};
-      return {out};
+    case AxesRule::kAxial: out.axes = {AxisLayout::kAxial, {pairs / 2, pairs - pairs / 2}}; return {out};
     case AxesRule::kAlternating:
       out.axes = {AxisLayout::kAxialAlternating, {pairs / 2, pairs - pairs / 2}};
       return {out};

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the ropecache authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rope parameters of a tower, whichever way the file writes them: rope_scaling or rope_parameters, flat or nested by
-// kind of layer, beside flat keys, or missing so that the model type's own hold.
+// The rope parameters of a tower, whichever way the file writes them: rope_scaling or rope_parameters, flat or nested
+// by kind of layer, beside flat keys, or missing so that the model type's own hold.
 #pragma once
 
 #include <cstdint>

@@ -21,24 +21,42 @@ struct TypeName {
   double slope = 0.1;  // of YaRN's magnitude
 };
 
-// Every spelling that is known. "mrope", "xdrope" and "axial" speak of axes; what they leave to scaling is on the right.
+// Every spelling that is known. "mrope", "xdrope" and "axial" speak of axes; what they leave to scaling is on the
+// right.
 constexpr TypeName kTypes[] = {
-    {"default", Kind::kNone},          {"none", Kind::kNone},      {"mrope", Kind::kNone},
-    {"axial", Kind::kNone},            {"linear", Kind::kLinear},  {"dynamic", Kind::kDynamic},
-    {"xdrope", Kind::kDynamic},        {"ntk", Kind::kNtk},        {"yarn", Kind::kYarn},
-    {"deepseek_yarn", Kind::kYarn},    {"llama3", Kind::kLlama3},  {"longrope", Kind::kLongRope},
-    {"su", Kind::kLongRope},           {"proportional", Kind::kProportional},
+    {"default", Kind::kNone},
+    {"none", Kind::kNone},
+    {"mrope", Kind::kNone},
+    {"axial", Kind::kNone},
+    {"linear", Kind::kLinear},
+    {"dynamic", Kind::kDynamic},
+    {"xdrope", Kind::kDynamic},
+    {"ntk", Kind::kNtk},
+    {"yarn", Kind::kYarn},
+    {"deepseek_yarn", Kind::kYarn},
+    {"llama3", Kind::kLlama3},
+    {"longrope", Kind::kLongRope},
+    {"su", Kind::kLongRope},
+    {"proportional", Kind::kProportional},
     {"telechat3-yarn", Kind::kYarn, 0.07},  // vLLM
 };
 
+constexpr std::size_t kMostListed = 400;  // characters of keys in one warning
+
 // Keys of a block that other functions read.
-constexpr std::array<std::string_view, 12> kOthersKeys = {
-    "rope_type",     "type",           "rope_theta",           "partial_rotary_factor", "mrope_section",
-    "xdrope_section", "mrope_interleaved", "rope_interleaved", "llama_4_scaling_beta",  "max_position_embeddings",
-    "full_attention", "sliding_attention"};
+constexpr std::array<std::string_view, 9> kOthersKeys = {"rope_type",
+                                                         "type",
+                                                         "rope_theta",
+                                                         "partial_rotary_factor",
+                                                         "mrope_section",
+                                                         "xdrope_section",
+                                                         "mrope_interleaved",
+                                                         "llama_4_scaling_beta",
+                                                         "max_position_embeddings"};
 
 const TypeName* find_type(std::string_view name) {
-  const auto* found = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeName& t) { return t.name == name; });
+  const auto* found =
+      std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeName& t) { return t.name == name; });
   return found == std::end(kTypes) ? nullptr : found;
 }
 
@@ -60,7 +78,8 @@ const TypeName& read_type(const Section& block) {
   if (other == nullptr) block.refuse("type", "one of " + known_types());
   // A re-saved M-RoPE file has rope_type "default" beside type "mrope"; HunYuan-VL has "dynamic" beside "xdrope".
   if (other->kind != type->kind && other->name != "mrope") {
-    block.audit().warn(text(block.path("rope_type"), " is ", *rope_type, " and type is ", *older, "; rope_type is taken"));
+    block.audit().warn(
+        text(block.path("rope_type"), " is ", *rope_type, " and type is ", *older, "; rope_type is taken"));
   }
   return *type;
 }
@@ -95,7 +114,8 @@ double read_factor(const Section& block) {
 
 // YaRN takes max / original where factor is null. Where all three are there the factor counts.
 double read_yarn_factor(const Section& block, const ScalingContext& context, std::int64_t original) {
-  const double implied = context.max_context > 0 ? static_cast<double>(context.max_context) / static_cast<double>(original) : 0;
+  const double implied =
+      context.max_context > 0 ? static_cast<double>(context.max_context) / static_cast<double>(original) : 0;
   const auto factor = block.positive("factor");
   if (!factor) {
     if (!block.contains("factor") || implied <= 0) block.refuse("factor", "a number above 0");
@@ -103,8 +123,8 @@ double read_yarn_factor(const Section& block, const ScalingContext& context, std
     return implied;
   }
   if (implied > 1 && implied != *factor) {
-    block.audit().warn(text(block.path("factor"), " is ", *factor, " but max_position_embeddings / original is ", implied,
-                            "; the factor is taken"));
+    block.audit().warn(text(block.path("factor"), " is ", *factor, " but max_position_embeddings / original is ",
+                            implied, "; the factor is taken"));
   }
   return *factor;
 }
@@ -182,7 +202,8 @@ Scaling read_dynamic(const Section& block, const ScalingContext& context) {
   DynamicNtkScaling dynamic;
   dynamic.factor = read_factor(block);
   dynamic.original_context = context.max_context;
-  if (context.max_context == 0) context.config.refuse("max_position_embeddings", "a length: the scaling type is dynamic");
+  if (context.max_context == 0)
+    context.config.refuse("max_position_embeddings", "a length: the scaling type is dynamic");
   return dynamic;
 }
 
@@ -208,13 +229,14 @@ Scaling read_scaling(Kind kind, double slope, const Section& block, const Scalin
 // What no rule asked for has no effect; a reader should hear of it.
 void account_for_the_rest(const Section& block, std::string_view type) {
   if (!block.exists() || block.is_preset()) return;
+  std::string keys;
   for (const auto& [key, value] : block.object()->items()) {
     if (std::find(kOthersKeys.begin(), kOthersKeys.end(), key) != kOthersKeys.end() || value.is_object()) continue;
-    const std::string path = block.path(key);
-    if (block.audit().seen.contains(path)) continue;
+    if (block.audit().seen.contains(block.path(key))) continue;
     block.ignore(key, text("not a key of scaling type ", type));
-    if (!value.is_null()) block.audit().warn(text(path, " has no effect: not a key of scaling type ", type));
+    if (!value.is_null() && keys.size() < kMostListed) keys += (keys.empty() ? "" : ", ") + key;
   }
+  if (!keys.empty()) block.audit().warn(text(block.path(), ": no effect in scaling type ", type, ": ", keys));
 }
 
 }  // namespace
@@ -229,7 +251,6 @@ RopeBlock read_block(const Section& block, const ScalingContext& context) {
   }
   out.type = type.name;
   out.scaling = read_scaling(kind, type.slope, block, context);
-  // A bare M-RoPE block of HunYuan-VL may carry its alpha under the type "default".
   out.query_beta = block.number("llama_4_scaling_beta");
   if (out.query_beta) out.query_context = read_original(block, context);
   account_for_the_rest(block, scaling_name(out.scaling));

@@ -16,17 +16,17 @@ namespace ropecache::model {
 
 // What a scaling rule needs to know from outside its block.
 struct ScalingContext {
-  const Family* family = nullptr;                // nullptr: an unknown model type
-  Section config;                                // the object around the block
-  Section outer;                                 // the nested block's parent, or nothing
-  std::int64_t max_context = 0;                  // max_position_embeddings; 0: unknown
+  const Family* family = nullptr;  // nullptr: an unknown model type
+  Section config;                  // the object around the block
+  Section outer;                   // the nested block's parent, or nothing
+  std::int64_t max_context = 0;    // max_position_embeddings; 0: unknown
 };
 
 // What a block says about the rope beside its scaling.
 struct RopeBlock {
   Scaling scaling;
-  std::string type = "default";                  // the file's word
-  std::optional<double> query_beta;              // llama_4_scaling_beta
+  std::string type = "default";      // the file's word
+  std::optional<double> query_beta;  // llama_4_scaling_beta
   std::int64_t query_context = 0;
 };
 

@@ -9,7 +9,7 @@ namespace ropecache::model {
 
 namespace {
 
-constexpr std::size_t kShown = 60;      // characters of a value in an error
+constexpr std::size_t kShown = 60;  // characters of a value in an error
 constexpr std::int64_t kExact = std::int64_t{1} << 53;
 
 std::string dump(const Json& value) { return value.dump(-1, ' ', true, Json::error_handler_t::replace); }
@@ -30,6 +30,13 @@ std::string short_text(const Json& value) {
   if (value.is_array()) return "a list of " + std::to_string(value.size());
   std::string text = dump(value);
   if (text.size() > kShown) text = text.substr(0, kShown) + "...";
+  return text;
+}
+
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (c < 0x20 || c >= 0x7f) c = '?';
+  }
   return text;
 }
 
@@ -129,8 +136,7 @@ std::optional<double> Section::positive(std::string_view key) const {
 std::optional<std::int64_t> Section::integer(std::string_view key, std::int64_t least, std::int64_t most) const {
   const Json* value = take(key);
   if (value == nullptr) return std::nullopt;
-  const std::string expected =
-      "a whole number from " + std::to_string(least) + " to " + std::to_string(most);
+  const std::string expected = "a whole number from " + std::to_string(least) + " to " + std::to_string(most);
   const double number = to_number(key, *value, expected);
   // Above 2^53 a double no longer tells neighbours apart; nothing a rope needs is that large.
   if (!(std::fabs(number) <= static_cast<double>(kExact)) || number != std::floor(number)) refuse(key, expected);

@@ -6,13 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "model/ledger.h"
 #include "ropecache/status.h"
@@ -26,6 +25,9 @@ struct Refusal {
   Status status;
 };
 
+// Names out of a file may hold anything; an error or a warning is one line of printable ASCII.
+std::string one_line(std::string text);
+
 // What all sections of a file share: its name, the ledger, and which dotted keys are accounted for.
 struct Audit {
   std::string name;
@@ -33,9 +35,9 @@ struct Audit {
   std::set<std::string, std::less<>> seen;
 
   // "<name>: <text>"
-  void warn(const std::string& text) { ledger.warn(name + ": " + text); }
+  void warn(const std::string& text) { ledger.warn(one_line(name + ": " + text)); }
   [[noreturn]] void refuse(const std::string& text, StatusCode code = StatusCode::kInvalidArgument) const {
-    throw Refusal{Status(code, name + ": " + text)};
+    throw Refusal{Status(code, one_line(name + ": " + text))};
   }
 };
 
@@ -46,7 +48,8 @@ class Section {
  public:
   // A section that is not in the file: every look-up finds nothing.
   explicit Section(Audit* audit) : audit_(audit) {}
-  Section(const Json* object, std::string path, Audit* audit) : object_(object), path_(std::move(path)), audit_(audit) {}
+  Section(const Json* object, std::string path, Audit* audit)
+      : object_(object), path_(std::move(path)), audit_(audit) {}
   // A section that stands for what a model type's class has by itself; its values are entered as defaults.
   static Section preset(const Json* object, std::string path, std::string_view reason, Audit* audit);
   // This section with the keys of `other` before its own (per_layer_config).

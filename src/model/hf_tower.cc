@@ -17,8 +17,8 @@ namespace ropecache::model {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kContextKeys = {"max_position_embeddings", "seq_length", "n_positions",
-                                                          "max_sequence_length", "model_max_length", "max_seq_len"};
+constexpr std::array<std::string_view, 6> kContextKeys = {"max_position_embeddings", "seq_length",       "n_positions",
+                                                          "max_sequence_length",     "model_max_length", "max_seq_len"};
 
 std::int64_t read_context(const Section& config) {
   std::int64_t context = 0;
@@ -76,7 +76,8 @@ class TowerReader {
   std::vector<std::string> kinds() const {
     std::vector<std::string> kinds;
     for (const Layer& layer : layers_.all) {
-      if (layer.rotates && std::find(kinds.begin(), kinds.end(), layer.kind) == kinds.end()) kinds.push_back(layer.kind);
+      if (layer.rotates && std::find(kinds.begin(), kinds.end(), layer.kind) == kinds.end())
+        kinds.push_back(layer.kind);
     }
     return kinds;
   }
@@ -112,7 +113,8 @@ class TowerReader {
     if (!base) return {};
     RopeConfig rope = *base;
     rope.head_dim = read_head_dim(config_, family_, sizes_);
-    rope.rotary_dim = static_cast<int>(rope.head_dim * config_.number("partial_rotary_factor").value_or(family_->partial));
+    rope.rotary_dim =
+        static_cast<int>(rope.head_dim * config_.number("partial_rotary_factor").value_or(family_->partial));
     rope.rotary_offset = 0;
     rope.pairing = Pairing::kHalf;
     return {{Role::kLinearAttention, 0, parameters.label(layer.kind), std::move(rope)}};
@@ -129,15 +131,20 @@ class TowerReader {
     rope->rotary_dim = geometry.rotary_dim;
     rope->rotary_offset = geometry.rotary_offset;
     std::vector<LayerRope> out;
-    for (RopeConfig& part : parameters.with_axes(layer, *rope)) {
-      out.push_back({role_, 0, parameters.label(layer.kind), std::move(part)});
+    std::vector<RopeConfig> parts = parameters.with_axes(layer, *rope);
+    for (RopeConfig& part : parts) out.push_back({role_, 0, parameters.label(layer.kind), std::move(part)});
+    if (out.size() == 2) {  // the halves of a vision head
+      out[0].group = "rows";
+      out[1].group = "columns";
     }
     if (const auto indexer = indexer_rope(parameters, layer, out.front().config)) out.push_back(*indexer);
     return out;
   }
 
-  std::optional<LayerRope> indexer_rope(const Parameters& parameters, const Layer& layer, const RopeConfig& main) const {
-    if (family_ == nullptr || family_->indexer == IndexerRule::kNone || !config_.has("index_head_dim")) return std::nullopt;
+  std::optional<LayerRope> indexer_rope(const Parameters& parameters, const Layer& layer,
+                                        const RopeConfig& main) const {
+    if (family_ == nullptr || family_->indexer == IndexerRule::kNone || !config_.has("index_head_dim"))
+      return std::nullopt;
     static constexpr std::array<std::string_view, 4> kIndexed = {"all", "indexed_attention", "minimax_m3_sparse",
                                                                  "compressed_sparse_attention"};
     if (std::find(kIndexed.begin(), kIndexed.end(), layer.kind) == kIndexed.end()) return std::nullopt;
@@ -163,7 +170,8 @@ class TowerReader {
       bool one_kind = true;
       for (LayerRope& rope : tower_.ropes) {
         if (rope.role != role) continue;
-        const auto same = std::find_if(firsts.begin(), firsts.end(), [&](const LayerRope* f) { return f->config == rope.config; });
+        const auto same =
+            std::find_if(firsts.begin(), firsts.end(), [&](const LayerRope* f) { return f->config == rope.config; });
         if (same == firsts.end()) {
           firsts.push_back(&rope);
           continue;

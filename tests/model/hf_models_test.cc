@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // 110 real models: every field of models-expected.json against what the reader says of models/<name>.json.
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <map>
 #include <set>
@@ -9,33 +11,12 @@
 #include <variant>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include "model/hf_test.h"
 
 namespace ropecache {
 namespace {
 
 using hf_test::Json;
-
-// "0-4,6-10,12" as numbers.
-std::vector<int> parse_layers(const std::string& text) {
-  std::vector<int> layers;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    std::size_t used = 0;
-    const int first = std::stoi(text.substr(at), &used);
-    int last = first;
-    at += used;
-    if (at < text.size() && text[at] == '-') {
-      last = std::stoi(text.substr(at + 1), &used);
-      at += used + 1;
-    }
-    for (int layer = first; layer <= last; ++layer) layers.push_back(layer);
-    if (at < text.size()) ++at;  // the comma
-  }
-  return layers;
-}
 
 std::vector<int> without_mtp(const ModelRope& rope) {
   std::vector<int> layers;
@@ -67,8 +48,11 @@ Json scaling_json(const Scaling& scaling, const Rope& rope) {
     Json operator()(const NtkAlphaScaling& s) const { return {{"type", "ntk-alpha"}, {"alpha", s.alpha}}; }
     Json operator()(const NtkScaling& s) const { return {{"type", "ntk"}, {"factor", s.factor}}; }
     Json operator()(const YarnScaling& s) const {
-      Json out = {{"type", "yarn"}, {"factor", s.factor}, {"original", s.original_context},
-                  {"beta_fast", s.beta_fast}, {"beta_slow", s.beta_slow}};
+      Json out = {{"type", "yarn"},
+                  {"factor", s.factor},
+                  {"original", s.original_context},
+                  {"beta_fast", s.beta_fast},
+                  {"beta_slow", s.beta_slow}};
       if (!s.truncate) out["truncate"] = false;
       if (s.mscale) out["mscale"] = *s.mscale;
       if (s.mscale_all_dim) out["mscale_all_dim"] = *s.mscale_all_dim;
@@ -76,8 +60,11 @@ Json scaling_json(const Scaling& scaling, const Rope& rope) {
       return out;
     }
     Json operator()(const Llama3Scaling& s) const {
-      return {{"type", "llama3"}, {"factor", s.factor}, {"low_freq_factor", s.low_freq_factor},
-              {"high_freq_factor", s.high_freq_factor}, {"original", s.original_context}};
+      return {{"type", "llama3"},
+              {"factor", s.factor},
+              {"low_freq_factor", s.low_freq_factor},
+              {"high_freq_factor", s.high_freq_factor},
+              {"original", s.original_context}};
     }
     Json operator()(const LongRopeScaling& s) const {
       EXPECT_EQ(s.short_factor.size(), s.long_factor.size());
@@ -145,14 +132,14 @@ TEST_P(HfModels, GivesTheExpectedRopes) {
   std::vector<int> bare;
   std::copy_if(model.layers_without_rope.begin(), model.layers_without_rope.end(), std::back_inserter(bare),
                [&](int layer) { return layer < model.layers; });
-  EXPECT_EQ(bare, parse_layers(expected["no_rope_layers"].get<std::string>()));
+  EXPECT_EQ(bare, hf_test::parse_list(expected["no_rope_layers"].get<std::string>()));
 
   std::size_t attention = 0;
   for (const ModelRope& rope : model.ropes) attention += rope.role == Role::kAttention ? 1 : 0;
   EXPECT_EQ(attention, expected["ropes"].size());
   for (const Json& want : expected["ropes"]) {
     SCOPED_TRACE(want["id"].get<std::string>());
-    const std::vector<int> layers = parse_layers(want["layers"].get<std::string>());
+    const std::vector<int> layers = hf_test::parse_list(want["layers"].get<std::string>());
     const ModelRope* rope = hf_test::rope_at(model, layers.front());
     ASSERT_NE(rope, nullptr);
     EXPECT_EQ(without_mtp(*rope), layers);
@@ -182,8 +169,8 @@ TEST_P(HfModels, AccountsForEveryKey) {
   const auto walk = [&](const auto& self, const Json& object, const std::string& path, bool inside) -> void {
     for (const auto& [key, value] : object.items()) {
       const std::string dotted = path.empty() ? key : path + "." + key;
-      const bool rope = inside || key.find("rope") != key.npos || key.find("rotary") != key.npos ||
-                        key.find("theta") != key.npos;
+      const bool rope =
+          inside || key.find("rope") != key.npos || key.find("rotary") != key.npos || key.find("theta") != key.npos;
       if (value.is_object()) {
         self(self, value, dotted, rope);
       } else if (rope) {
@@ -203,7 +190,8 @@ std::vector<std::string> model_names() {
 
 INSTANTIATE_TEST_SUITE_P(All, HfModels, testing::ValuesIn(model_names()), [](const auto& instance) {
   std::string name = instance.param;
-  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
   return name;
 });
 

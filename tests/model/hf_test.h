@@ -7,11 +7,10 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "model/json.h"
 #include "model/readers.h"
@@ -24,6 +23,22 @@ using Json = nlohmann::ordered_json;
 inline std::string file_text(const std::string& name) {
   std::ifstream file(std::string(TEST_DATA) + "/" + name, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// "0-4,6-10,12" as numbers.
+inline std::vector<int> parse_list(const std::string& text) {
+  std::vector<int> numbers;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    const std::string piece = text.substr(at, comma - at);
+    const std::size_t dash = piece.find('-');
+    const int first = std::stoi(piece);
+    const int last = dash == std::string::npos ? first : std::stoi(piece.substr(dash + 1));
+    for (int number = first; number <= last; ++number) numbers.push_back(number);
+    at = comma + 1;
+  }
+  return numbers;
 }
 
 inline Json file_json(const std::string& name) { return Json::parse(file_text(name)); }

@@ -35,6 +35,9 @@ class ConfigReader {
     const auto widths = keys_.integers("rope.dimension_count_per_layer", layers_.decoder);
     const RopeConfig full = config(false);
     const RopeConfig sliding = layers_.windowed ? config(true) : full;
+    // A window alone makes no second kind of rope.
+    kinds_ = layers_.windowed && (sliding != full || std::find(layers_.rotates.begin(), layers_.rotates.end(), false) !=
+                                                         layers_.rotates.end());
     for (int layer = 0; layer < layers_.all(); ++layer) {
       const auto at = static_cast<std::size_t>(layer);
       if (!layers_.rotates[at]) continue;
@@ -220,9 +223,7 @@ class ConfigReader {
 
   // ---- Configs -------------------------------------------------------------------------------------------------
 
-  std::string group(bool slides) const {
-    return !layers_.windowed ? "all" : slides ? "sliding_attention" : "full_attention";
-  }
+  std::string group(bool slides) const { return !kinds_ ? "all" : slides ? "sliding_attention" : "full_attention"; }
 
   bool is_compressed(int layer) const {
     const auto at = static_cast<std::size_t>(layer);
@@ -340,6 +341,7 @@ class ConfigReader {
   std::vector<LayerRope> ropes_;
   GgmlRope rope_ = GgmlRope::kNone;
   bool hyper_ = false;
+  bool kinds_ = false;  // full and sliding layers turn differently
   int head_ = 0, head_sliding_ = 0;
   int width_ = 0, width_sliding_ = 0;
   double base_ = 0, base_sliding_ = 0;

@@ -56,7 +56,7 @@ TEST_P(Bits, B2_B146_RotaryDimsAndTokens) {
   }
 }
 
-TEST_P(Bits, B2_ManyHeadsFewTokens) {
+TEST_P(Bits, B2_B3_ManyHeadsFewTokens) {
   expect_bits({dtype(), 1, 96, 128}, Layout::kTokenMajor, Layout::kTokenMajor, {128, 0, pairing()});
   expect_bits({dtype(), 128, 96, 128}, Layout::kTokenMajor, Layout::kTokenMajor, {128, 0, pairing()});
   expect_bits({dtype(), 1, 8, 128}, Layout::kTokenMajor, Layout::kTokenMajor, {128, 0, pairing()});
@@ -193,7 +193,7 @@ TEST_P(Bits, B5_ViewsIntoMergedQkv) {
 }
 
 // 96 query heads and 8 of keys: an allocator that thinks q's source is free puts k's result there.
-TEST_P(Bits, B5_KeysIntoTheSourceOfQueriesAreRefused) {
+TEST_P(Bits, B5_U1_KeysIntoTheSourceOfQueriesAreRefused) {
   const Placement placement{128, 0, pairing()};
   const TestRows rows(2, 64);
   Tensor q({dtype(), 2, 96, 128}, Layout::kTokenMajor);

@@ -92,7 +92,7 @@ TEST(Values, OverflowOfHalfTypes) {
 }
 
 // Elements outside the rotary part: every NaN payload, signaling ones too, and -0, bit for bit.
-TEST(Values, UntouchedElementsKeepEveryBit) {
+TEST(Values, B55_UntouchedElementsKeepEveryBit) {
   const TestRows rows(1, 1);
   for (const DType dtype : kDTypes) {
     const bool wide = dtype == DType::kF32;

@@ -44,9 +44,11 @@ TEST(Sha256, gives_the_published_digests) {  // FIPS 180-4 examples
   EXPECT_EQ(digest(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-TEST(TableKey, is_stable_across_releases) {
-  EXPECT_EQ(key(plain(10000, 128)), key(plain(10000, 128)));
-  EXPECT_EQ(key(plain(10000, 128)).size(), 32u);
+// What two ranks, or two releases, compare in place of sending tables. The digests were computed with another program:
+// SHA-256 over version, profile, pairs, axes, magnitude and frequencies (192 bits each) of 10000^(-i/pairs).
+TEST(TableKey, B116_is_stable_across_ranks_and_releases) {
+  EXPECT_EQ(key(plain(10000, 4)), "99f8e025e469c508ddb76c04fb5334cd");
+  EXPECT_EQ(key(plain(10000, 128)), "4f31be3fdf38b5c29ad0eb9d61be4272");
 }
 
 TEST(TableKey, fields_without_effect_do_not_enter) {

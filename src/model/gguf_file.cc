@@ -44,6 +44,9 @@ double decimal_of(float value) {
   return out;
 }
 
+// A name for an error text, which is to stay readable.
+std::string short_name(const std::string& name) { return name.size() > 80 ? name.substr(0, 80) + "..." : name; }
+
 template <class T>
 GgufValue number_value(T value) {
   GgufValue out;
@@ -112,7 +115,7 @@ class Parser {
       GgufValue value;
       status = read_value(static_cast<Type>(in_.get<std::uint32_t>()), key, value);
       if (!status.ok()) return status;
-      if (in_.failed()) return cut(text("the value of ", key));
+      if (in_.failed()) return cut(text("the value of ", short_name(key)));
       if (!file_.metadata.emplace(std::move(key), std::move(value)).second) {
         return bad(text("metadata key number ", n, " repeats an earlier key, expected each once"));
       }
@@ -130,14 +133,14 @@ class Parser {
     if (in_.failed()) return cut(text("the name of metadata key number ", n));
     for (const char c : key) {
       if (c <= 0x20 || c >= 0x7f) {
-        return bad(text("metadata key ", json_quote(key), ", expected a name of printable ASCII"));
+        return bad(text("metadata key ", json_quote(short_name(key)), ", expected a name of printable ASCII"));
       }
     }
     return {};
   }
 
   Status bad_type(const std::string& key, Type type) const {
-    return bad(text(key, ": value type ", static_cast<std::uint32_t>(type), ", expected 0 to 12"));
+    return bad(text(short_name(key), ": value type ", static_cast<std::uint32_t>(type), ", expected 0 to 12"));
   }
 
   Status read_value(Type type, const std::string& key, GgufValue& value) {
@@ -186,7 +189,7 @@ class Parser {
       case Type::kArray:
         return read_array(key, value, 1);
     }
-    return in_.failed() ? cut(text("the value of ", key)) : bad_type(key, type);
+    return in_.failed() ? cut(text("the value of ", short_name(key))) : bad_type(key, type);
   }
 
   // A number of an array; the switch above with the notes left out.
@@ -224,18 +227,19 @@ class Parser {
   Status read_array(const std::string& key, GgufValue& value, int depth) {
     const auto type = static_cast<Type>(in_.get<std::uint32_t>());
     const auto count = in_.get<std::uint64_t>();
-    if (in_.failed()) return cut(text("the value of ", key));
+    if (in_.failed()) return cut(text("the value of ", short_name(key)));
     const std::optional<std::uint64_t> size = size_of(type);
     if (!size) return bad_type(key, type);
     // Strings take at least their length field, arrays theirs and a type.
     const std::uint64_t least = *size != 0 ? *size : type == Type::kString ? 8 : 12;
     if (count > in_.left() / least) {
-      return bad(text(key, ": an array of ", count, " elements, more than the ", in_.left(), " bytes left can hold"));
+      return bad(text(short_name(key), ": an array of ", count, " elements, more than the ", in_.left(),
+                      " bytes left can hold"));
     }
     value.count = count;
     if (type == Type::kString) return skip_strings(key, count);
     if (type == Type::kArray) {
-      if (depth == kMaxArrayDepth) return bad(text(key, ": arrays nested deeper than ", kMaxArrayDepth));
+      if (depth == kMaxArrayDepth) return bad(text(short_name(key), ": arrays nested deeper than ", kMaxArrayDepth));
       for (std::uint64_t n = 0; n < count; ++n) {
         GgufValue inner;
         Status status = read_array(key, inner, depth + 1);
@@ -258,7 +262,7 @@ class Parser {
   Status skip_strings(const std::string& key, std::uint64_t count) {
     for (std::uint64_t n = 0; n < count; ++n) {
       in_.skip(in_.get<std::uint64_t>());
-      if (in_.failed()) return cut(text("the value of ", key));
+      if (in_.failed()) return cut(text("the value of ", short_name(key)));
     }
     return {};
   }

@@ -95,6 +95,7 @@ struct Family {
   bool partial_fixed = false;        // ... and what the file says of it is not read
   std::string_view partial_key = {}; // what this type calls partial_rotary_factor
   std::string_view width_key = {};   // a key that holds the number of turning elements itself
+  int width = 0;                     // ... where the file does not have the key; 0: the whole head
   HeadRule head = HeadRule::kPlain;
   std::string_view head_key = "head_dim";
   std::array<int, 2> split = {};     // qk_nope_head_dim and qk_rope_head_dim where the file has none

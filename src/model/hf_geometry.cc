@@ -123,6 +123,10 @@ int rotary_width(const Section& config, const Family* family, int head_dim, std:
     return turned;
   }
   if (width) return static_cast<int>(*width);
+  if (family != nullptr && family->width != 0 && !config.contains(width_key)) {
+    config.defaulted(width_key, family->width, "of the model type");
+    return family->width;
+  }
   const double factor = family == nullptr || family->partial == 0 ? 1.0 : family->partial;
   config.defaulted("partial_rotary_factor", factor, "of the model type");
   return partial_width(config, head_dim, factor);

@@ -288,6 +288,18 @@ TEST(HfCases, B55_PartialDefaultOfTheModelType) {
   EXPECT_EQ(rope_at(foreign, 0)->config.rotary_dim, 64);
 }
 
+TEST(HfCases, B55_WidthDefaultOfGptJ) {
+  EXPECT_EQ(rope_at(must_read({{"model_type", "gptj"}, {"n_layer", 2}, {"n_head", 16}, {"n_embd", 4096}}), 0)
+                ->config.rotary_dim,
+            64);
+  EXPECT_EQ(
+      rope_at(must_read(
+                  {{"model_type", "gptj"}, {"n_layer", 2}, {"n_head", 16}, {"n_embd", 4096}, {"rotary_dim", nullptr}}),
+              0)
+          ->config.rotary_dim,
+      256);
+}
+
 TEST(HfCases, B56_FactorOfTheLinearHeadsIsNotAppliedToTheSplitHead) {
   Json config = mla("bailing_hybrid", {{"architectures", {"BailingMoeV2_5ForCausalLM"}},
                                        {"head_dim", 128},

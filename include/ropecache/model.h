@@ -92,11 +92,15 @@ Result<ModelRopes> read_model_json(std::string_view text, std::string_view name,
 // The bytes of a GGUF file (of its first part, when split); only metadata and the small rope tensors are looked at.
 Result<ModelRopes> read_model_gguf(std::string_view bytes, std::string_view name, const ReadOptions& options = {}) noexcept;
 
-// Counted at a context: what one fp32 cos/sin table per layer holds against the distinct tables of ropecache.
+// Counted at a context: what one fp32 cos/sin table per layer holds against the distinct tables of ropecache. Counted are
+// the ropes of Role::kAttention, the model's own layers; where there are none, all. `other_*`: tables that only the other
+// roles (towers, indexers) need.
 struct MemoryPlan {
   std::size_t distinct_tables = 0;
   std::int64_t shared_bytes = 0;     // distinct exact tables
   std::int64_t per_layer_bytes = 0;  // layers x context x rotary_dim x 4
+  std::size_t other_tables = 0;
+  std::int64_t other_bytes = 0;
 };
 Result<MemoryPlan> plan_memory(const ModelRopes& model, std::int64_t context) noexcept;
 

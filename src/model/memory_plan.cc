@@ -14,13 +14,17 @@
 namespace ropecache {
 namespace {
 
-Status count_table(const Rope& rope, std::vector<TableKey>& seen, MemoryPlan& plan) {
-  Result<TableKey> key = table_key(rope);
-  if (!key.ok()) return key.status();
-  if (std::find(seen.begin(), seen.end(), *key) != seen.end()) return {};
-  seen.push_back(*key);
-  ++plan.distinct_tables;
-  plan.shared_bytes += static_cast<std::int64_t>(ExactTable::bytes_for(rope.pairs()));
+// Adds the tables of a rope that are not among those seen.
+Status count_tables(const ModelRope& rope, std::vector<TableKey>& seen, std::size_t& tables, std::int64_t& bytes) {
+  for (const Rope* one : {&rope.rope, rope.beyond ? &*rope.beyond : nullptr}) {
+    if (one == nullptr) continue;
+    Result<TableKey> key = table_key(*one);
+    if (!key.ok()) return key.status();
+    if (std::find(seen.begin(), seen.end(), *key) != seen.end()) continue;
+    seen.push_back(*key);
+    ++tables;
+    bytes += static_cast<std::int64_t>(ExactTable::bytes_for(one->pairs()));
+  }
   return {};
 }
 
@@ -37,18 +41,25 @@ Result<MemoryPlan> plan(const ModelRopes& model, std::int64_t context) {
   if (context < 0) {
     return Status(StatusCode::kInvalidArgument, text("context ", context, ", expected a count of positions"));
   }
+  const bool has_attention = std::any_of(model.ropes.begin(), model.ropes.end(),
+                                         [](const ModelRope& rope) { return rope.role == Role::kAttention; });
+  const auto counts = [&](const ModelRope& rope) { return !has_attention || rope.role == Role::kAttention; };
   MemoryPlan plan;
   std::vector<TableKey> seen;
   for (const ModelRope& rope : model.ropes) {
-    Status status = count_table(rope.rope, seen, plan);
-    if (status.ok() && rope.beyond) status = count_table(*rope.beyond, seen, plan);
+    if (!counts(rope)) continue;
+    Status status = count_tables(rope, seen, plan.distinct_tables, plan.shared_bytes);
     if (!status.ok()) return status;
-    if (rope.role != Role::kAttention) continue;
     const std::int64_t bytes = table_per_layer(rope, context);
     if (bytes > std::numeric_limits<std::int64_t>::max() - plan.per_layer_bytes) {
       return Status(StatusCode::kInvalidArgument, text("context ", context, " counts more bytes than 63 bits hold"));
     }
     plan.per_layer_bytes += bytes;
+  }
+  for (const ModelRope& rope : model.ropes) {
+    if (counts(rope)) continue;
+    Status status = count_tables(rope, seen, plan.other_tables, plan.other_bytes);
+    if (!status.ok()) return status;
   }
   return plan;
 }
@@ -58,7 +69,7 @@ Result<MemoryPlan> plan(const ModelRopes& model, std::int64_t context) {
 Result<MemoryPlan> plan_memory(const ModelRopes& model, std::int64_t context) noexcept {
   try {
     return plan(model, context);
-  } catch (const std::exception& error) {
+  } catch (const std::exception&) {
     return Status(StatusCode::kOutOfMemory, "counting tables");
   }
 }

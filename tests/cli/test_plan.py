@@ -91,8 +91,9 @@ class PlanOfModels(CliTest):
         keys = {rope["key"] for rope in attention}
         keys |= {rope["length_dependent"]["beyond_key"] for rope in attention if rope["length_dependent"]}
         self.assertEqual(len(keys), expected["distinct_tables"])
-        if len(attention) == len(plan["ropes"]):
-            self.assertEqual(plan["distinct_tables"], expected["distinct_tables"])
+        self.assertEqual(plan["distinct_tables"], expected["distinct_tables"])
+        others = {rope["key"] for rope in plan["ropes"]} - keys
+        self.assertEqual(plan["other_roles"]["distinct_tables"], len(others))
         self.assertEqual(len(attention), len(expected["ropes"]))
         by_layer = sorted(expected["ropes"], key=lambda rope: layer_list(rope["layers"])[0])
         for rope, facts in zip(attention, by_layer):

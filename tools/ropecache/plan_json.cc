@@ -102,6 +102,7 @@ Result<std::string> plan_json(const Plan& plan) {
       {"query_scale_without_rope", query_scale_json(model.query_scale_without_rope)},
       {"distinct_tables", plan.memory.distinct_tables},
       {"bytes", {{"shared", plan.memory.shared_bytes}, {"per_layer", per_layer}, {"context", plan.context}}},
+      {"other_roles", {{"distinct_tables", plan.memory.other_tables}, {"bytes", plan.memory.other_bytes}}},
       {"used", values_of(model.used)},
       {"defaults", values_of(model.defaults)},
       {"ignored", values_of(model.ignored)},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 #include "describe.h"
 #include "plan.h"
@@ -14,25 +15,33 @@ namespace {
 
 constexpr std::size_t kValueWidth = 48;  // of a key's value; long lists are cut, --json has them whole
 
-// The line worth reading first: what sharing saves.
+// The line worth reading first: what sharing saves. Counted as plan_memory() counts: attention, and what else there is.
 std::string headline(const Plan& plan) {
+  std::map<Role, std::set<int>> layers;  // a layer can hold several ropes of a role
+  for (const ModelRope& entry : plan.model.ropes) layers[entry.role].insert(entry.layers.begin(), entry.layers.end());
   std::map<Role, std::size_t> users;
-  std::size_t count = 0;
-  for (const ModelRope& entry : plan.model.ropes) {
-    users[entry.role] += entry.layers.size();
-    count += entry.layers.size();
+  for (const auto& [role, which] : layers) users[role] = which.size();
+  if (users.empty()) return "no layer turns anything: there is no table to build";
+  std::map<Role, std::size_t> others;
+  if (users.contains(Role::kAttention)) {
+    others = users;
+    others.erase(Role::kAttention);
+    std::erase_if(users, [](const auto& entry) { return entry.first != Role::kAttention; });
   }
-  if (count == 0) return "no layer turns anything: there is no table to build";
-  const std::size_t tables = plan.memory.distinct_tables;
-  std::string line = fmt::format("{} {} {}: {}", layers_text(users), count == 1 ? "uses" : "share", counted(tables, "table"),
-                                 bytes(plan.memory.shared_bytes));
+  std::size_t count = 0;
+  for (const auto& [role, number] : users) count += number;
+  std::string line = fmt::format("{} {} {}: {}", layers_text(users), count == 1 ? "uses" : "share",
+                                 counted(plan.memory.distinct_tables, "table"), bytes(plan.memory.shared_bytes));
   if (plan.context > 0) {
     line += fmt::format(" instead of {} (a cos/sin table per layer, {} positions)",
                         bytes(plan.memory.per_layer_bytes), plan.context);
   } else {
     line += " at any context length (the file names none; --context N compares with a table per layer)";
   }
-  return line;
+  if (others.empty()) return line;
+  if (plan.memory.other_tables == 0) return line + fmt::format("; {} share them too", layers_text(others));
+  return line + fmt::format("; {} need {} more: {}", layers_text(others), counted(plan.memory.other_tables, "table"),
+                            bytes(plan.memory.other_bytes));
 }
 
 std::string source_line(const Plan& plan) {

@@ -19,7 +19,7 @@
 
 namespace {
 
-std::atomic<long> count{0};
+std::atomic<long> total{0};
 
 }  // namespace
 
@@ -30,22 +30,22 @@ void* __libc_calloc(std::size_t count, std::size_t size);
 void* __libc_realloc(void* old, std::size_t size);
 
 void* malloc(std::size_t size) {
-  ++count;
+  ++total;
   return __libc_malloc(size);
 }
 void* calloc(std::size_t count, std::size_t size) {
-  ++count;
+  ++total;
   return __libc_calloc(count, size);
 }
 void* realloc(void* old, std::size_t size) {
-  ++count;
+  ++total;
   return __libc_realloc(old, size);
 }
 }
 #endif
 
 void* operator new(std::size_t size) {
-  ++count;
+  ++total;
   void* memory = std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
@@ -55,7 +55,7 @@ void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace ropecache {
 
-long allocations() { return count; }
+long allocations() { return total; }
 
 bool allocations_of_malloc() {
 #ifdef ROPECACHE_TEST_COUNTS_MALLOC

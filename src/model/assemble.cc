@@ -12,6 +12,21 @@
 namespace ropecache::model {
 namespace {
 
+// Resolving takes microseconds a pair: what a file can ask for is bounded far above any model, by seconds of work.
+constexpr std::size_t kMaxRopes = 128;
+constexpr std::int64_t kMaxPairs = 32768;
+
+Status check_work(const std::vector<ModelRope>& ropes, std::string_view where) {
+  if (ropes.size() > kMaxRopes) {
+    return Status(StatusCode::kInvalidArgument, text(where, ": more than ", kMaxRopes, " different ropes"));
+  }
+  std::int64_t pairs = 0;
+  for (const ModelRope& rope : ropes) pairs += std::max(rope.config.rotary_dim, 0) / 2;
+  if (pairs <= kMaxPairs) return {};
+  return Status(StatusCode::kInvalidArgument,
+                text(where, ": ropes of ", pairs, " pairs in all, expected at most ", kMaxPairs));
+}
+
 ModelRope& rope_for(std::vector<ModelRope>& ropes, const LayerRope& layer) {
   for (ModelRope& rope : ropes) {
     if (rope.role == layer.role && rope.group == layer.group && rope.config == layer.config) return rope;
@@ -30,8 +45,8 @@ Status resolve_rope(const ReadOptions& options, std::string_view where, ModelRop
   Result<Rope> resolved = resolve(rope.config, {options.length});
   if (!resolved.ok()) {
     const std::string group = rope.group.empty() ? std::string() : text(" (", rope.group, ")");
-    return Status(resolved.status().code(), text(where, ": ", role_name(rope.role), " rope", group, ": ",
-                                                 resolved.status().message()));
+    return Status(resolved.status().code(),
+                  text(where, ": ", role_name(rope.role), " rope", group, ": ", resolved.status().message()));
   }
   rope.rope = *std::move(resolved);
 
@@ -61,8 +76,11 @@ Status assemble(const std::vector<LayerRope>& layers, const ReadOptions& options
       return Status(StatusCode::kInternal, text(where, ": layer ", layer.layer, " of ", decoder_layers));
     }
     rope_for(model.ropes, layer).layers.push_back(layer.layer);
+    if (model.ropes.size() > kMaxRopes) break;
     if (layer.role == Role::kAttention) has_rope[static_cast<std::size_t>(layer.layer)] = true;
   }
+  Status status = check_work(model.ropes, where);
+  if (!status.ok()) return status;
   for (ModelRope& rope : model.ropes) {
     std::sort(rope.layers.begin(), rope.layers.end());
     rope.layers.erase(std::unique(rope.layers.begin(), rope.layers.end()), rope.layers.end());
@@ -70,7 +88,7 @@ Status assemble(const std::vector<LayerRope>& layers, const ReadOptions& options
       std::copy_if(rope.layers.begin(), rope.layers.end(), std::back_inserter(rope.mtp_layers),
                    [&](int layer) { return layer >= model.layers; });
     }
-    Status status = resolve_rope(options, where, rope);
+    status = resolve_rope(options, where, rope);
     if (!status.ok()) return status;
   }
   std::stable_sort(model.ropes.begin(), model.ropes.end(), [](const ModelRope& a, const ModelRope& b) {

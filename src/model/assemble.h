@@ -14,7 +14,7 @@
 namespace ropecache::model {
 
 // More layers than any model has; a larger count in a file is refused before anything is sized by it.
-inline constexpr int kMaxLayers = 4096;
+inline constexpr int kMaxLayers = 1024;
 
 struct LayerRope {
   Role role = Role::kAttention;

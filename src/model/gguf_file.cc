@@ -22,7 +22,7 @@ constexpr std::uint64_t kMaxKeptNumbers = 16384;  // per-layer lists are short; 
 constexpr std::uint64_t kMaxKeptInAll = 1 << 20;
 constexpr std::uint64_t kMaxKeptText = 256;
 constexpr int kMaxArrayDepth = 8;
-constexpr std::uint64_t kMaxRopeTensor = 65536;  // more pairs than any head has
+constexpr std::uint64_t kMaxRopeTensor = 4096;  // more pairs than any head has
 
 enum class Type : std::uint32_t { kU8, kI8, kU16, kI16, kU32, kI32, kF32, kBool, kString, kArray, kU64, kI64, kF64 };
 

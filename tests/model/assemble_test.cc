@@ -63,6 +63,21 @@ TEST(Assemble, RefusesLayersThatAreNotThere) {
                   .starts_with("file: attention rope (all): theta"));
 }
 
+// Work is bounded: a file can name a different base for each layer, or a head as wide as it likes.
+TEST(Assemble, RefusesMoreRopesThanAnyModelHas) {
+  std::vector<LayerRope> layers;
+  for (int layer = 0; layer < 1000; ++layer) layers.push_back({Role::kAttention, layer, "all", config(10000 + layer)});
+  ModelRopes many;
+  many.layers = 1000;
+  EXPECT_EQ(assemble(layers, {}, "file", many).message(), "file: more than 128 different ropes");
+  ModelRopes wide;
+  wide.layers = 2;
+  EXPECT_EQ(assemble({{Role::kAttention, 0, "a", config(10000, 65536)}, {Role::kAttention, 1, "b", config(10000, 2)}},
+                     {}, "file", wide)
+                .message(),
+            "file: ropes of 32769 pairs in all, expected at most 32768");
+}
+
 RopeConfig longrope(double longer) {
   RopeConfig out = config(10000, 4);
   LongRopeScaling rule;

@@ -189,9 +189,9 @@ TEST(GgufKeys, AttnFactorIsAMagnitudeOfItsOwn) {
 TEST(GgufKeys, ErrorsNameKeyValueAndExpectation) {
   EXPECT_EQ(error_of(GgufWriter("llama")), "m.gguf: llama.block_count: missing, expected the number of layers");
   EXPECT_EQ(error_of(gguf_model("llama", 0, 256, 4, 1)),
-            "m.gguf: llama.block_count: 0, expected a whole number from 1 to 4096");
+            "m.gguf: llama.block_count: 0, expected a whole number from 1 to 1024");
   EXPECT_EQ(error_of(gguf_model("llama", 4000000, 256, 4, 1)),
-            "m.gguf: llama.block_count: 4000000, expected a whole number from 1 to 4096");
+            "m.gguf: llama.block_count: 4000000, expected a whole number from 1 to 1024");
   EXPECT_EQ(error_of(gguf_model("llama", 2, 257, 4, 1)),
             "m.gguf: llama.embedding_length: 257, expected a multiple of attention.head_count 4, or "
             "attention.key_length");

@@ -142,7 +142,7 @@ TEST(Params, MetaLlama4) {
 
 TEST(Params, Errors) {
   EXPECT_EQ(error_of(R"({"dim": 256, "n_layers": 0})"),
-            "params.json: n_layers: 0, expected a whole number from 1 to 4096");
+            "params.json: n_layers: 0, expected a whole number from 1 to 1024");
   EXPECT_EQ(error_of(R"({"dim": 100, "n_layers": 1, "n_heads": 3})"),
             "params.json: dim: 100, expected a multiple of n_heads 3");
   EXPECT_EQ(error_of(R"({"dim": 100, "n_layers": 1})"),

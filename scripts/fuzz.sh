@@ -10,7 +10,7 @@ case "${1:-}" in
     corpus="build/fuzz/corpus/$target"
     mkdir -p "$corpus" build/fuzz/findings
     seeds=()
-    [ -d "fuzz/corpus/${target#fuzz_}" ] && seeds=("fuzz/corpus/${target#fuzz_}")
+    [ -d "fuzz/seeds/${target#fuzz_}" ] && seeds=("fuzz/seeds/${target#fuzz_}")
     exec "build/fuzz/fuzz/$target" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 -verbosity=0 \
       -print_final_stats=1 -artifact_prefix=build/fuzz/findings/ "$corpus" ${seeds[@]+"${seeds[@]}"}
     ;;

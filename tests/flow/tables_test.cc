@@ -189,6 +189,29 @@ TEST(TableCases, B67_decoding_goes_on_behind_the_largest_position) {
   EXPECT_NE(want, bytes_of(*table, {0, 5734, 5735}));
 }
 
+// At t 7, h 3, w 5 the two layouts of axes differ in 43 pairs of 64, or 22 of 32; in text, all ids equal, in none.
+TEST(TableCases, B68_an_image_tells_the_layouts_apart) {
+  for (const auto& [sections, expected] : {std::pair{std::vector<int>{24, 20, 20}, 43}, {{11, 11, 10}, 22}}) {
+    const std::size_t pairs = sections == std::vector<int>{24, 20, 20} ? 64 : 32;
+    RopeConfig config{.head_dim = static_cast<int>(2 * pairs), .rotary_dim = static_cast<int>(2 * pairs), .theta = 5e6};
+    const Ids thw = {7, 3, 5, 7, 7, 7};  // a token of an image, one of text
+    std::vector<std::vector<float>> sines;
+    for (const AxisLayout layout : {AxisLayout::kSectioned, AxisLayout::kInterleaved}) {
+      config.axes = {layout, sections};
+      std::vector<float> cos(2 * pairs), sin(2 * pairs);
+      const auto table = build_table(resolve(config).value()).value();
+      ASSERT_TRUE(table->rows({thw.data(), PositionType::kInt64, 2, 3, 3, 1, 6}, cos.data(), sin.data()).ok());
+      sines.push_back(sin);
+    }
+    int different = 0;
+    for (std::size_t i = 0; i < pairs; ++i) {
+      different += sines[0][i] != sines[1][i];
+      EXPECT_EQ(sines[0][pairs + i], sines[1][pairs + i]);
+    }
+    EXPECT_EQ(different, expected);
+  }
+}
+
 // Zig-zag halves of packed sequences over two ranks: a rank's rows are those of its tokens' own positions.
 TEST(TableCases, B119_packed_sequences_under_context_parallelism) {
   const auto table = build_table(resolved(64, 10000)).value();

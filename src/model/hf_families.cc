@@ -345,6 +345,7 @@ constexpr Family kFamilies[] = {
     {.type = "mimo"},
     {.type = "minicpm"},
     {.type = "mistral_nemo"},
+    {.type = "nemotron-nas", .theta = 500000},
     {.type = "orion"},
     {.type = "phi-msft", .partial = 1, .width_key = "rotary_dim", .width = 32},
     {.type = "qwen", .theta_key = "rotary_emb_base", .partial = 1, .partial_key = "rotary_pct",

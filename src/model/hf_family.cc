@@ -46,7 +46,6 @@ std::string_view kind_name(char letter) noexcept {
     case 'C': return "conv";
     case 'H': return "hybrid";
     case 'K': return "compress";
-    case 'M': return "main";
     default: return "unknown";
   }
 }

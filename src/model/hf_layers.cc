@@ -131,6 +131,9 @@ void read_lists_of_values(const Section& config, Layers& layers) {
 void read_own_configs(const Section& config, Layers& layers) {
   const Section own = config.child("per_layer_config");
   if (!own.exists()) return;
+  if (own.object()->size() > static_cast<std::size_t>(kMaxLayers)) {
+    config.refuse("per_layer_config", text("at most ", kMaxLayers, " entries"));
+  }
   for (const auto& [key, value] : own.object()->items()) {
     if (!value.is_object()) own.refuse(key, "an object");
     const bool number = !key.empty() && key.size() <= 6 && key.find_first_not_of("0123456789") == std::string::npos;

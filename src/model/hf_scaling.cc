@@ -42,6 +42,7 @@ constexpr TypeName kTypes[] = {
 };
 
 constexpr std::size_t kMostListed = 400;  // characters of keys in one warning
+constexpr int kMostIgnored = 200;         // keys of a block that are listed one by one; a file with more is no model's
 
 // Keys of a block that other functions read.
 constexpr std::array<std::string_view, 9> kOthersKeys = {"rope_type",
@@ -230,9 +231,12 @@ Scaling read_scaling(Kind kind, double slope, const Section& block, const Scalin
 void account_for_the_rest(const Section& block, std::string_view type) {
   if (!block.exists() || block.is_preset()) return;
   std::string keys;
+  int count = 0;
   for (const auto& [key, value] : block.object()->items()) {
     if (std::find(kOthersKeys.begin(), kOthersKeys.end(), key) != kOthersKeys.end() || value.is_object()) continue;
     if (block.audit().seen.contains(block.path(key))) continue;
+    if (++count > kMostIgnored)
+      block.audit().refuse(text(block.path(), ": more than ", kMostIgnored, " keys that no scaling type has"));
     block.ignore(key, text("not a key of scaling type ", type));
     if (!value.is_null() && keys.size() < kMostListed) keys += (keys.empty() ? "" : ", ") + key;
   }

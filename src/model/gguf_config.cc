@@ -26,7 +26,7 @@ class ConfigReader {
     scaling_ = read_gguf_scaling(row, keys, file, model.context);
     read_axes();
     read_query_scale();
-    warn_of_lost_llama3();
+    warn_of_lost_factors();
   }
 
   std::vector<LayerRope> read() {
@@ -212,7 +212,12 @@ class ConfigReader {
     }
   }
 
-  void warn_of_lost_llama3() {
+  // What a converter forgot leaves no trace but the absence of a tensor.
+  void warn_of_lost_factors() {
+    if (row_.factors == Factors::kFull && !row_.has(kFullHalf) && scaling_.divisors.empty()) {
+      keys_.audit().warn(
+          "tensor rope_freqs.weight is missing: every pair of full layers turns, where Gemma 4 turns a quarter");
+    }
     if (!row_.has(kLlama3Family) || base_ != 500000 || !scaling_.divisors.empty()) return;
     if (!std::holds_alternative<std::monostate>(scaling_.full)) return;
     if (model_.context > 0 && model_.context <= 8192) return;  // Llama 3.0, which has none

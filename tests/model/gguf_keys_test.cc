@@ -111,6 +111,13 @@ TEST(GgufKeys, B32_WarnsOfALostLlama3Scaling) {
   EXPECT_FALSE(has_warning(read(llama(131072).f32("rope.freq_base", 10000)), "rope_freqs.weight"));
 }
 
+TEST(GgufKeys, WarnsOfALostProportionalRule) {
+  const ModelRopes model = read(gguf_model("gemma4", 2, 256, 4, 4096)
+                                    .f32("rope.freq_base", 1e6f)
+                                    .flags("attention.sliding_window_pattern", {1, 0}));
+  EXPECT_TRUE(has_warning(model, "rope_freqs.weight is missing"));
+}
+
 // B40
 TEST(GgufKeys, B40_WarnsOfAMissingBase) {
   const ModelRopes qwen = read(gguf_model("qwen2", 2, 256, 4, 32768));

@@ -344,7 +344,7 @@ constexpr Family kFamilies[] = {
      .split = {128, 64}, .softmax_scale = true},
     {.type = "mimo"},
     {.type = "minicpm"},
-    {.type = "mistral_nemo"},
+    {.type = "minimax_text_01", .width_key = "rotary_dim", .list_key = "attn_type_list", .list = ListRule::kOneIsFull},
     {.type = "nemotron-nas", .theta = 500000},
     {.type = "orion"},
     {.type = "phi-msft", .partial = 1, .width_key = "rotary_dim", .width = 32},

@@ -32,6 +32,7 @@ enum class ListRule : std::uint8_t {
   kOneIsSliding = 2,   // 1: sliding, 0: full
   kFullIndices = 3,    // the layers that attend; the others are linear
   kCompressRatios = 4, // 0: sliding, 4: compressed and sparse, more: heavily compressed
+  kOneIsFull = 5,      // 1: full, 0: linear
 };
 
 // Layers that are left without a rope although they attend.

@@ -53,6 +53,9 @@ std::vector<std::string> kinds_from_list(const Section& config, const Family& fa
     case ListRule::kOneIsSliding:
       for (const int number : *numbers) kinds.emplace_back(kind_name(number == 1 ? 'S' : 'F'));
       break;
+    case ListRule::kOneIsFull:
+      for (const int number : *numbers) kinds.emplace_back(kind_name(number == 1 ? 'F' : 'L'));
+      break;
     case ListRule::kCompressRatios:
       for (const int ratio : *numbers) {
         kinds.emplace_back(ratio == 0   ? "sliding_attention"

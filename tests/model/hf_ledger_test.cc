@@ -134,6 +134,26 @@ TEST(HfLedger, TypesWithoutARope) {
   EXPECT_EQ(must_read(llama({{"model_type", "falcon"}, {"alibi", false}})).ropes.size(), 1u);
 }
 
+TEST(HfLedger, ListsOfKindsInATypesOwnWords) {
+  const ModelRopes minimax = must_read(llama({{"model_type", "minimax_text_01"},
+                                              {"num_hidden_layers", 4},
+                                              {"head_dim", 128},
+                                              {"rotary_dim", 64},
+                                              {"attn_type_list", {0, 0, 0, 1}}}));
+  EXPECT_EQ(minimax.layers_without_rope, (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(rope_at(minimax, 3)->config.rotary_dim, 64);
+  const ModelRopes mimo = must_read(llama({{"model_type", "mimo_v2_flash"},
+                                           {"num_hidden_layers", 4},
+                                           {"head_dim", 192},
+                                           {"rope_theta", 5e6},
+                                           {"swa_rope_theta", 1e4},
+                                           {"partial_rotary_factor", 0.334},
+                                           {"hybrid_layer_pattern", {0, 1, 1, 0}}}));
+  EXPECT_EQ(rope_at(mimo, 0)->layers, (std::vector<int>{0, 3}));
+  EXPECT_EQ(rope_at(mimo, 0)->config.rotary_dim, 64);
+  EXPECT_EQ(rope_at(mimo, 1)->config.theta, 1e4);
+}
+
 TEST(HfLedger, ArchitecturesTellTypesOfOneNameApart) {
   Json config = llama({{"model_type", "bailing_moe"}, {"head_dim", 128}, {"architectures", {"BailingMoeForCausalLM"}}});
   EXPECT_EQ(rope_at(must_read(config), 0)->config.rotary_dim, 128);

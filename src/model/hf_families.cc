@@ -342,7 +342,7 @@ constexpr Family kFamilies[] = {
     {.type = "internlm2"},
     {.type = "kimi_k2", .pairing = Pairing::kInterleaved, .pairing_key = "rope_interleave", .head = HeadRule::kMla,
      .split = {128, 64}, .softmax_scale = true},
-    {.type = "mimo"},
+    {.type = "mimo", .mtp_apart = true},
     {.type = "minicpm"},
     {.type = "minimax_text_01", .width_key = "rotary_dim", .list_key = "attn_type_list", .list = ListRule::kOneIsFull},
     {.type = "nemotron-nas", .theta = 500000},

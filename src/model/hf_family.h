@@ -126,6 +126,7 @@ struct Family {
   bool inverse_on_output = false;
   bool linear_rotates = false;       // linear-attention layers have a rope of their own
   int mtp = 0;                       // MTP layers where no key counts them
+  bool mtp_apart = false;            // MTP layers that the file counts are a module of their own, not further layers
   std::string_view only_if_key = {}; // there is a rope only if this key has that value (JSON text)
   std::string_view only_if_value = {};
   bool only_if_default = false;      // what an absent key means

@@ -166,6 +166,10 @@ void read_indexers(const Section& config, const Family& family, Layers& layers) 
 
 Layers read_layers(const Section& config, const Family* family, const Sizes* sizes, bool mtp) {
   Layers layers;
+  if (mtp && family != nullptr && family->mtp_apart) {
+    config.ignore_if_present(kMtpKeys[0], "MTP layers of this model type are a module of their own");
+    mtp = false;
+  }
   layers.count = read_count(config, sizes);
   const std::optional<int> counted = mtp ? read_mtp(config) : std::nullopt;
   std::vector<std::string> kinds = read_kinds(config, family, layers.count);

@@ -78,6 +78,7 @@ std::string more(const Family& family) {
   if (family.query == QueryRule::kTemperatureOfNope) add(out, "query scale of layers without rope");
   if (family.inverse_on_output) add(out, "inverse on output");
   if (family.mtp != 0) add(out, text(family.mtp, " MTP"));
+  if (family.mtp_apart) add(out, "MTP layers are not counted");
   if (!family.note.empty()) add(out, std::string(family.note));
   return out;
 }

@@ -125,8 +125,7 @@ TEST_P(HfModels, GivesTheExpectedRopes) {
 
   EXPECT_TRUE(model.known_architecture);
   EXPECT_EQ(model.layers, expected["num_layers"].get<int>());
-  // The answer of mimo-7b says nothing of the one MTP layer that its config.json counts.
-  EXPECT_EQ(model.mtp, GetParam() == "mimo-7b" ? 1 : expected_mtp(expected));
+  EXPECT_EQ(model.mtp, expected_mtp(expected));
   EXPECT_EQ(distinct_tables(model), expected["distinct_tables"].get<std::size_t>());
 
   std::vector<int> bare;

@@ -108,9 +108,9 @@ TEST_F(ReadModel, UnreadableFiles) {
   const std::string path = write("secret.json", kConfig);
   fs::permissions(path, fs::perms::none);
   const uid_t user = geteuid();
-  if (user == 0) ASSERT_EQ(seteuid(65534), 0);  // root reads everything: be nobody for a moment
+  if (user == 0) { ASSERT_EQ(seteuid(65534), 0); }  // root reads everything: be nobody for a moment
   const Status status = read_model(path).status();
-  if (user == 0) ASSERT_EQ(seteuid(user), 0);
+  if (user == 0) { ASSERT_EQ(seteuid(user), 0); }
   EXPECT_EQ(status.code(), StatusCode::kIo);
   expect_clean(status, path);
 }

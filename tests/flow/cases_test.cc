@@ -12,6 +12,7 @@
 #include <set>
 #include <vector>
 
+#include "flow/compare.h"
 #include "flow/random_ropes.h"
 
 namespace ropecache::flow {
@@ -34,22 +35,6 @@ YarnScaling yarn(double factor, std::int64_t original_context) {
   rule.factor = factor;
   rule.original_context = original_context;
   return rule;
-}
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
-float largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
-  float largest = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::fabs(a[i] - b[i]));
-  return largest;
-}
-
-double dot(const std::vector<float>& a, const std::vector<float>& b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-  return sum;
 }
 
 // The lanes that a unit vector in `lane` reaches when it is turned at position 1.

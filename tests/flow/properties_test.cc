@@ -9,6 +9,7 @@
 #include <numeric>
 #include <vector>
 
+#include "flow/compare.h"
 #include "flow/random_ropes.h"
 
 namespace ropecache::flow {
@@ -16,22 +17,6 @@ namespace {
 
 constexpr int kHeads = 3;
 constexpr Turn kForward = rotate;
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
-float largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
-  float largest = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::fabs(a[i] - b[i]));
-  return largest;
-}
-
-double dot(const std::vector<float>& a, const std::vector<float>& b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-  return sum;
-}
 
 Rope resolved(const RopeConfig& config, ResolveOptions options = {}) {
   auto rope = resolve(config, options);

@@ -49,7 +49,7 @@ class Input {
 };
 
 Scaling scaling(Input& in, std::size_t pairs) {
-  switch (in.take<std::uint8_t>() % 9) {
+  switch (in.take<std::uint8_t>() % 11) {
     case 1:
       return LinearScaling{in.number()};
     case 2: {

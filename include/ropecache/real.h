@@ -28,6 +28,7 @@ struct Real {
   double to_double() const noexcept;
   // Nearest decimal with `digits` (1 to 50) significant digits, trailing zeros removed: "0.8659643233600653523531692",
   // "1", "0", "3.5e-40" (an exponent is used below 1e-6 and from 1e25 up).
+  // Beyond 2^16384 either way, which no rule reaches, just the power of two: "2^2000000000".
   std::string to_decimal(int digits = 25) const;
 };
 

@@ -50,6 +50,9 @@ enum class AxisLayout : std::uint8_t {
   kAxial = 6,            // a block per axis, and the frequency index starts again at 0 in each block with twice the
                          // block's pairs as r of the exponent: vision 2-D (ggml VISION, Qwen), video 3-D
   kAxialAlternating = 7, // two equal blocks; axis 0 has the frequencies of even, axis 1 those of odd index (Pixtral)
+  kAlternating = 8,      // pair i turns by axis i mod n of n equal sections; one frequency index over all (HunyuanImage-3)
+  kAxialPairs = 9,       // likewise, but pair i has the frequency of index i / n, with an axis's own width in the
+                         // exponent: kAxial with its blocks shuffled together (Kimi's vision tower)
 };
 
 struct Axes {

@@ -50,7 +50,6 @@ constexpr std::string_view kLfm3Rope =
     R"("sliding_attention":{"rope_theta":10000}})";
 constexpr std::string_view kUltrabertRope =
     R"({"full_attention":{"rope_theta":2560000},"sliding_attention":{"rope_theta":10000}})";
-
 constexpr Family kFamilies[] = {
     // One rope of base 10000 over the whole head, half pairing, on every layer.
     {.type = "arcee"},
@@ -267,7 +266,7 @@ constexpr Family kFamilies[] = {
     {.type = "nemotron3_5_transcribe_asr_audio", .partial = 0.5},
     {.type = "nemotron3_5_transcribe_word_timestamp", .partial = 0.5},
     {.type = "nemotron3_diarization_audio", .partial = 1},
-    {.type = "neomme", .no_rope = true, .note = "its rope is not listed: two axes alternate pair by pair"},
+    {.type = "neomme", .no_rope = true, .note = "its rope is not listed: two axes and a width for each kind of layer"},
     {.type = "nomic_bert", .pairing_key = "rotary_emb_interleaved", .theta = 1000, .theta_key = "rotary_emb_base",
      .partial = 1, .partial_key = "rotary_emb_fraction"},
     {.type = "olmo3", .theta = 500000, .cycle = "SSSF", .scaling = ScalingRule::kOnFullOnly},

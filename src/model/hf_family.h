@@ -56,6 +56,7 @@ enum class AxesRule : std::uint8_t {
   kAlternating = 5,  // vision: even frequencies turn by rows, odd ones by columns
   kHalves = 6,       // vision: a rope for each half of the head, rows then columns
   kThirds = 7,       // vision: time, rows, columns
+  kAxialPairs = 8,   // vision: columns and rows alternate pair by pair, each with frequencies of its own
 };
 
 // The rope of a sparse-attention indexer: of index_head_dim elements as many as attention turns.

@@ -89,15 +89,6 @@ std::optional<double> flat_partial(const Section& config, const Family* family) 
   return std::nullopt;
 }
 
-// int(head_dim * partial), in double as transformers computes it.
-int partial_width(const Section& config, int head_dim, double partial) {
-  const double width = static_cast<double>(head_dim) * partial;
-  if (!(width >= 0 && width <= static_cast<double>(kMaxWidth))) {
-    config.audit().refuse(text(config.path("partial_rotary_factor"), ": ", partial, ", expected a number from 0 to 1"));
-  }
-  return static_cast<int>(width);
-}
-
 int rotary_width(const Section& config, const Family* family, int head_dim, std::optional<double> partial) {
   if (family != nullptr && family->partial == 0 && family->width_key.empty()) {
     // The type's code turns the whole head and does not look.
@@ -133,6 +124,14 @@ int rotary_width(const Section& config, const Family* family, int head_dim, std:
 }
 
 }  // namespace
+
+int partial_width(const Section& config, int head_dim, double partial) {
+  const double width = static_cast<double>(head_dim) * partial;
+  if (!(width >= 0 && width <= static_cast<double>(kMaxWidth))) {
+    config.audit().refuse(text(config.path("partial_rotary_factor"), ": ", partial, ", expected a number from 0 to 1"));
+  }
+  return static_cast<int>(width);
+}
 
 int read_head_dim(const Section& config, const Family* family, const Sizes* sizes) {
   if (family != nullptr && family->head == HeadRule::kDerived) {

@@ -24,6 +24,9 @@ Geometry read_geometry(const Section& config, const Family* family, const Sizes*
                        std::optional<double> partial, bool proportional);
 
 // hidden / heads, or the size the file or the class gives the head.
+// int(head_dim * partial), in double as transformers computes it; refuses a factor that gives no width.
+int partial_width(const Section& config, int head_dim, double partial);
+
 int read_head_dim(const Section& config, const Family* family, const Sizes* sizes);
 
 }  // namespace ropecache::model

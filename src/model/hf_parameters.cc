@@ -204,6 +204,9 @@ std::vector<RopeConfig> Parameters::with_axes(const Layer& layer, const RopeConf
     case AxesRule::kAlternating:
       out.axes = {AxisLayout::kAxialAlternating, {pairs / 2, pairs - pairs / 2}};
       return {out};
+    case AxesRule::kAxialPairs:
+      out.axes = {AxisLayout::kAxialPairs, {pairs / 2, pairs - pairs / 2}};
+      return {out};
     case AxesRule::kThirds:
       out.rotary_dim = 6 * (rope.head_dim / 6);
       out.axes = {AxisLayout::kAxial, {rope.head_dim / 6, rope.head_dim / 6, rope.head_dim / 6}};

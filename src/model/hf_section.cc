@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/hf_section.h"
 
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 
@@ -17,9 +18,12 @@ std::string dump(const Json& value) { return value.dump(-1, ' ', true, Json::err
 // "1e6", "32.0": some writers quote their numbers.
 std::optional<double> quoted_number(const std::string& text) {
   if (text.empty() || text.find_first_not_of("+-.eE0123456789") != std::string::npos) return std::nullopt;
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (end != text.c_str() + text.size() || !std::isfinite(value)) return std::nullopt;
+  // Not strtod(): it reads a decimal comma where the host's locale has one.
+  const char* begin = text.data() + (text[0] == '+' ? 1 : 0);
+  const char* end = text.data() + text.size();
+  double value = 0;
+  const auto [stop, error] = std::from_chars(begin, end, value);
+  if (stop != end || error != std::errc() || !std::isfinite(value)) return std::nullopt;
   return value;
 }
 

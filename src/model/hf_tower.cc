@@ -114,7 +114,7 @@ class TowerReader {
     RopeConfig rope = *base;
     rope.head_dim = read_head_dim(config_, family_, sizes_);
     rope.rotary_dim =
-        static_cast<int>(rope.head_dim * config_.number("partial_rotary_factor").value_or(family_->partial));
+        partial_width(config_, rope.head_dim, config_.number("partial_rotary_factor").value_or(family_->partial));
     rope.rotary_offset = 0;
     rope.pairing = Pairing::kHalf;
     return {{Role::kLinearAttention, 0, parameters.label(layer.kind), std::move(rope)}};

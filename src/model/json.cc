@@ -16,6 +16,12 @@ using Json = nlohmann::ordered_json;
 constexpr int kMaxDepth = 64;  // recursion over a parsed document is bounded by this
 // Looking a key up takes a step per key before it. The largest of real files are label maps of some 20000 classes.
 constexpr std::size_t kMaxKeys = 32768;
+// The parser looks through a container's values at the end of each container in it.
+constexpr std::size_t kMaxContainers = 16384;
+
+struct TooMany {  // ends parsing
+  std::string what;
+};
 
 Status bad(std::string_view name, std::string_view what) { return Status(StatusCode::kParse, text(name, ": ", what)); }
 
@@ -59,16 +65,18 @@ Result<Json> parse_json(std::string_view document, std::string_view name) {
   if (depth_of(document) > kMaxDepth) return bad(name, text("is nested deeper than ", kMaxDepth, " levels"));
 
   std::string repeated;
-  bool too_many = false;
   std::vector<std::unordered_set<std::string>> keys;
+  std::size_t containers = 0;
   const auto watch = [&](int, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start) {
+      if (++containers > kMaxContainers) throw TooMany{text("more than ", kMaxContainers, " objects and lists")};
+    }
     if (event == Json::parse_event_t::object_start) keys.emplace_back();
     if (event == Json::parse_event_t::object_end && !keys.empty()) keys.pop_back();
     if (event == Json::parse_event_t::key && !keys.empty() && parsed.is_string()) {
       const auto& key = parsed.get_ref<const std::string&>();
       if (!keys.back().insert(key).second && repeated.empty()) repeated = json_quote(key);
-      if (keys.back().size() > kMaxKeys) too_many = true;
-      return !too_many;  // what follows is left out
+      if (keys.back().size() > kMaxKeys) throw TooMany{text("an object of more than ", kMaxKeys, " keys")};
     }
     return true;
   };
@@ -77,9 +85,10 @@ Result<Json> parse_json(std::string_view document, std::string_view name) {
     value = Json::parse(document.begin(), document.end(), watch);
   } catch (const Json::exception& error) {
     return bad(name, text("is not JSON: ", reason_of(error)));
+  } catch (const TooMany& too_many) {
+    return bad(name, text("has ", too_many.what));
   }
   if (!repeated.empty()) return bad(name, text("key ", repeated, " appears twice in one object, expected once"));
-  if (too_many) return bad(name, text("has an object of more than ", kMaxKeys, " keys"));
   if (!value.is_object()) return bad(name, text("is a JSON ", value.type_name(), ", expected an object"));
   return value;
 }

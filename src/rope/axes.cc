@@ -17,21 +17,23 @@ struct LayoutRow {
   std::size_t min_sections;
   std::size_t max_sections;
   bool covers_pairs;  // the sections add up to the pairs; ggml's two layouts repeat or cut them instead
-  bool equal_first_two;
+  std::size_t equal_sections;  // as many of the first are of one size; 0: any sizes
 };
 
 constexpr std::size_t kMaxAxes = 8;
 
 // By AxisLayout.
-constexpr std::array<LayoutRow, 8> kLayouts = {{
-    {"single", 0, 0, false, false},
-    {"sectioned", 1, kMaxAxes, true, false},
-    {"interleaved", 3, 3, true, false},
-    {"interleaved-ggml", 3, 4, false, false},
-    {"sectioned-ggml", 3, 4, false, false},
-    {"ernie", 3, 3, true, true},
-    {"axial", 1, kMaxAxes, true, false},
-    {"axial-alternating", 2, 2, true, true},
+constexpr std::array<LayoutRow, 10> kLayouts = {{
+    {"single", 0, 0, false, 0},
+    {"sectioned", 1, kMaxAxes, true, 0},
+    {"interleaved", 3, 3, true, 0},
+    {"interleaved-ggml", 3, 4, false, 0},
+    {"sectioned-ggml", 3, 4, false, 0},
+    {"ernie", 3, 3, true, 2},
+    {"axial", 1, kMaxAxes, true, 0},
+    {"axial-alternating", 2, 2, true, 2},
+    {"alternating", 2, kMaxAxes, true, kMaxAxes},
+    {"axial-pairs", 2, kMaxAxes, true, kMaxAxes},
 }};
 
 const LayoutRow& row_of(AxisLayout layout) { return kLayouts[static_cast<std::size_t>(layout)]; }
@@ -66,8 +68,10 @@ Status check_sections(const Axes& axes, int pairs) {
   }
   if (row.max_sections > 0 && sum == 0) return wrong("at least one pair in a section");
   if (sum > kMaxRotaryDim) return wrong(text("a sum of at most ", kMaxRotaryDim));
-  if (row.equal_first_two && axes.sections[0] != axes.sections[1]) {
-    return wrong(text("equal first and second section for layout ", row.name));
+  for (std::size_t n = 1; n < std::min(row.equal_sections, axes.sections.size()); ++n) {
+    if (axes.sections[n] == axes.sections[0]) continue;
+    return wrong(text(row.equal_sections == 2 ? "equal first and second section" : "sections of one size",
+                      " for layout ", row.name));
   }
   return {};
 }
@@ -105,6 +109,8 @@ int axis_of(const Axes& axes, int sum, int pair) {
     case AxisLayout::kInterleaved: return interleaved_axis(s, pair, false, 0);
     case AxisLayout::kInterleavedGgml: return interleaved_axis(s, pair % sum, true, 3);
     case AxisLayout::kSectionedGgml: return place_of(s, pair % sum).section;
+    case AxisLayout::kAlternating:
+    case AxisLayout::kAxialPairs: return pair % static_cast<int>(s.size());
     case AxisLayout::kErnie: return pair < s[0] + s[1] ? 1 + pair % 2 : 0;
   }
   return 0;
@@ -120,6 +126,10 @@ Exponent exponent_of(const RopeConfig& config, int pair) {
   if (config.axes.layout == AxisLayout::kAxialAlternating) {
     const Place place = place_of(s, pair);
     return {2 * (2 * (pair - place.start) + place.section), exponent_dim(config)};
+  }
+  if (config.axes.layout == AxisLayout::kAxialPairs) {
+    const int width = 2 * s[0];
+    return {2 * (pair / static_cast<int>(s.size())), config.exponent_dim != 0 ? config.exponent_dim : width};
   }
   return {2 * pair, exponent_dim(config)};
 }

@@ -81,7 +81,7 @@ class Checker {
     }
     if (config_.exponent_dim != 0) integer("exponent_dim", config_.exponent_dim, 1, kMaxRotaryDim);
     enumerator("pairing", static_cast<int>(config_.pairing), 1);
-    enumerator("axes.layout", static_cast<int>(config_.axes.layout), 7);
+    enumerator("axes.layout", static_cast<int>(config_.axes.layout), 9);
   }
 
   void divisors(std::string_view field, const std::vector<double>& list, bool optional) {

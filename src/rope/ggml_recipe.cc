@@ -24,7 +24,9 @@ bool has_rule(const RopeConfig& config, const Pairs& pairs) {
   if (const auto* ntk = std::get_if<NtkScaling>(&config.scaling); ntk != nullptr && ntk->mixed_b) return false;
   switch (config.axes.layout) {
     case AxisLayout::kErnie:
-    case AxisLayout::kAxialAlternating: return false;
+    case AxisLayout::kAxialAlternating:
+    case AxisLayout::kAlternating:
+    case AxisLayout::kAxialPairs: return false;
     case AxisLayout::kAxial: return is_ggml_vision(config);
     default: return pairs.axis_count <= 4;
   }

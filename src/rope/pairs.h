@@ -33,7 +33,7 @@ inline int exponent_dim(const RopeConfig& config) {
 }
 
 inline bool is_axial(AxisLayout layout) {
-  return layout == AxisLayout::kAxial || layout == AxisLayout::kAxialAlternating;
+  return layout == AxisLayout::kAxial || layout == AxisLayout::kAxialAlternating || layout == AxisLayout::kAxialPairs;
 }
 
 std::string_view axis_layout_name(AxisLayout layout);

@@ -82,12 +82,18 @@ std::string digits_of(const Real& value, int places, bool& cut) {
   return text;
 }
 
+constexpr int kMostDigits = 16384;  // exponents up to this size are printed as decimals
+
 }  // namespace
 
 double Real::to_double() const noexcept { return Wide::from(*this).to_double(); }
 
 std::string Real::to_decimal(int digits) const {
   if (is_zero()) return "0";
+  // Only a Real that no rule made is this far out; its digits would take as long to find as its exponent is large.
+  if (exponent > kMostDigits || exponent < -kMostDigits) {
+    return std::string("2^") + std::to_string(std::int64_t{exponent} - 1);
+  }
   digits = std::clamp(digits, 1, 50);
   // One digit more than asked for, then round by hand: half up to even with what was cut.
   int leading = static_cast<int>(std::floor((exponent - 1) * 0.30102999566398120));  // 10^leading <= value, or 1 less

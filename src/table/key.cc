@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <exception>
 
 #include "rope/wide.h"
@@ -70,7 +69,12 @@ int used_axes(const Rope& rope) {
   return largest == rope.axes.end() ? 1 : *largest + 1;
 }
 
-Status check_rope(const Rope& rope, Profile profile) {
+Status check_rope(const Rope& rope, Profile profile, Use use) {
+  if (profile_name(profile) == "unknown" || static_cast<unsigned>(use) > static_cast<unsigned>(Use::kShift)) {
+    return Status(StatusCode::kInvalidArgument,
+                  text("table: profile ", static_cast<int>(profile), ", use ", static_cast<int>(use),
+                       "; expected a Profile and a Use"));
+  }
   const auto pairs = rope.frequencies.size();
   if (pairs == 0) return Status(StatusCode::kInvalidArgument, "rope: it has no frequencies; resolve() makes a rope");
   if (rope.axes.size() != pairs) {
@@ -81,7 +85,8 @@ Status check_rope(const Rope& rope, Profile profile) {
     return Status(StatusCode::kInvalidArgument,
                   text("rope: axis ", used_axes(rope) - 1, " turns a pair; expected at most ", kMaxAxes, " axes"));
   }
-  if (rope.magnitude.is_zero() || std::abs(rope.magnitude.exponent) > kMaxMagnitudeExponent) {
+  if (rope.magnitude.is_zero() || rope.magnitude.exponent > kMaxMagnitudeExponent ||
+      rope.magnitude.exponent < -kMaxMagnitudeExponent) {
     return Status(StatusCode::kInvalidArgument,
                   text("rope: magnitude ", rope.magnitude.to_decimal(6), "; expected 2^-65 to 2^64"));
   }
@@ -121,7 +126,7 @@ std::string TableKey::hex() const {
 
 Result<TableKey> table_key(const Rope& rope, Profile profile, Use use) noexcept {
   try {
-    if (Status status = check_rope(rope, profile); !status.ok()) return status;
+    if (Status status = check_rope(rope, profile, use); !status.ok()) return status;
     CanonicalBytes out;
     out.integer(std::uint32_t{1});  // version of this layout
     out.integer(static_cast<std::uint32_t>(profile));

@@ -23,6 +23,6 @@ Real table_magnitude(const Rope& rope, Profile profile, Use use);
 int used_axes(const Rope& rope);
 
 // Checks what build_table() and table_key() need of a rope.
-Status check_rope(const Rope& rope, Profile profile);
+Status check_rope(const Rope& rope, Profile profile, Use use);
 
 }  // namespace ropecache

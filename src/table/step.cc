@@ -38,11 +38,11 @@ Status Step::begin(const Positions& positions) noexcept {
   tokens_ = -1;
   int axes = 1;
   for (const Entry& entry : entries_) axes = std::max(axes, entry.table->axis_count());
-  if (Status status = check_positions(positions, axes); !status.ok()) return status;
-  if (positions.tokens > max_tokens_) {
+  if (positions.tokens > max_tokens_) {  // before they are read, one by one
     return Status(StatusCode::kOutOfRange, text("step: ", positions.tokens, " tokens; expected at most ", max_tokens_,
                                                 ", the max_tokens it was made for"));
   }
+  if (Status status = check_positions(positions, axes); !status.ok()) return status;
   for (Entry& entry : entries_) {
     if (Status status = entry.table->rows(positions, entry.cos.data(), entry.sin.data()); !status.ok()) return status;
     ++gathers_;

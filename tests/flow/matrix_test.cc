@@ -37,6 +37,8 @@ const Mode kModes[] = {
     {AxisLayout::kErnie, {4, 4, 4}},
     {AxisLayout::kAxial, {6, 6}},
     {AxisLayout::kAxialAlternating, {6, 6}},
+    {AxisLayout::kAlternating, {4, 4, 4}},
+    {AxisLayout::kAxialPairs, {6, 6}},
 };
 
 enum class Rule { kNone, kLinear, kYarn };
@@ -73,6 +75,8 @@ Pair pair_of(const Mode& mode, int i) {
     case AxisLayout::kErnie: return {i >= s[0] + s[1] ? 0 : 1 + i % 2, i, kRotaryDim};
     case AxisLayout::kAxial: return {i / 6, i % 6, kRotaryDim / 2};
     case AxisLayout::kAxialAlternating: return {i / 6, 2 * (i % 6) + i / 6, kRotaryDim};
+    case AxisLayout::kAlternating: return {i % 3, i, kRotaryDim};
+    case AxisLayout::kAxialPairs: return {i % 2, i / 2, kRotaryDim / 2};
   }
   return {};
 }
@@ -164,7 +168,8 @@ void expect_rotated(const Rope& rope, const Mode& mode, Rule rule, bool divided,
 TEST_P(Matrix, B148_every_combination_is_right_or_refused) {
   const auto& [number, rule, divided] = GetParam();
   const Mode& mode = kModes[number];
-  const bool axial = mode.layout == AxisLayout::kAxial || mode.layout == AxisLayout::kAxialAlternating;
+  const bool axial = mode.layout == AxisLayout::kAxial || mode.layout == AxisLayout::kAxialAlternating ||
+                     mode.layout == AxisLayout::kAxialPairs;
   for (const Pairing pairing : {Pairing::kHalf, Pairing::kInterleaved}) {
     for (const int head_dim : {kRotaryDim, 40}) {
       RopeConfig config{.head_dim = head_dim, .rotary_dim = kRotaryDim, .pairing = pairing, .theta = kTheta};

@@ -59,8 +59,9 @@ std::string layers(const Family& family) {
 }
 
 std::string more(const Family& family) {
-  static constexpr std::string_view kAxes[] = {"",      "sectioned",   "interleaved", "Ernie",
-                                               "axial", "alternating", "halves",      "thirds"};
+  static constexpr std::string_view kAxes[] = {"",       "sectioned", "interleaved", "Ernie",
+                                               "axial",  "alternating", "halves",    "thirds",
+                                               "axial, in turn"};
   static constexpr std::string_view kIndexers[] = {"", "half", "interleaved", "half, at the end",
                                                    "interleaved, at the end"};
   std::string out;

@@ -35,7 +35,6 @@ const Json& facts() {
 const std::map<std::string, std::string>& exceptions() {
   constexpr const char* kParts = "no object of the file is a decoder with layers of its own";
   constexpr const char* kReal = "turns by real-valued coordinates or times";
-  constexpr const char* kAlternate = "two axes alternate pair by pair: no AxisLayout";
   constexpr const char* kOdd = "the class default rotates an odd width, which no checkpoint does and resolve() refuses";
   constexpr const char* kSections = "the class's default sections do not fit its default head; transformers fails too";
   static const std::map<std::string, std::string> kExceptions = {
@@ -56,11 +55,9 @@ const std::map<std::string, std::string>& exceptions() {
       {"glmga", kSections},
       {"hunyuan_vl_text",
        "transformers cuts the sections over elements, not pairs: the halves of a pair turn by two axes"},
-      {"kimi_k25", kAlternate},
-      {"kimi_k25_vision", kAlternate},
       {"lasr_ctc", kParts},
       {"musicflamingo", kReal},
-      {"neomme", kAlternate},
+      {"neomme", "two axes and a width for each kind of layer"},
       {"nemo_speechlm", kParts},
       {"nemotron3_5_transcribe_audio", kParts},
       {"nemotron3_diarization", kParts},
@@ -81,7 +78,7 @@ const std::map<std::string, std::string>& exceptions() {
 
 // Vision types whose first frequencies turn by columns: our axis 0 is their axis 1.
 bool columns_first(const std::string& type) {
-  static const std::set<std::string> kTypes = {"inkling2_vision", "step3p5_vision"};
+  static const std::set<std::string> kTypes = {"inkling2_vision", "kimi_k25_vision", "step3p5_vision"};
   return kTypes.contains(type);
 }
 

@@ -197,6 +197,10 @@ TEST(ReadModelJson, HostileDocuments) {
   for (int i = 0; i < 100000; ++i) many += ", \"k" + std::to_string(i) + "\": 0";
   EXPECT_EQ(read_model_json(many + "}", "bad.json").status().message(),
             "bad.json: has an object of more than 32768 keys");
+  std::string lists = "{\"k\": [";
+  for (int i = 0; i < 100000; ++i) lists += "{},";
+  EXPECT_EQ(read_model_json(lists + "1]}", "bad.json").status().message(),
+            "bad.json: has more than 16384 objects and lists");
 }
 
 TEST(ReadModelJson, EveryPrefixOfAConfig) {

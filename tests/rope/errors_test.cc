@@ -85,7 +85,7 @@ std::vector<Row> shapes() {
       {"ExponentNegative", changed(good, &RopeConfig::exponent_dim, -2), "exponent_dim", "-2"},
       {"ExponentHuge", changed(good, &RopeConfig::exponent_dim, 1 << 20), "exponent_dim", "1048576"},
       {"Pairing", changed(good, &RopeConfig::pairing, static_cast<Pairing>(7)), "pairing", "7"},
-      {"Layout", with_axes(good, static_cast<AxisLayout>(9), {32}), "axes.layout", "9"},
+      {"Layout", with_axes(good, static_cast<AxisLayout>(10), {32}), "axes.layout", "10"},
       {"LengthZero", good, "length", "0", 0},
       {"LengthHuge", good, "length", "2147483649", (std::int64_t{1} << 31) + 1},
   };

@@ -76,7 +76,7 @@ class Hostile {
     if (pick(4) == 0) result.rotary_offset = small();
     if (pick(4) == 0) result.exponent_dim = small();
     if (pick(4) == 0) result.divisors = list();
-    if (pick(2) == 0) result.axes.layout = static_cast<AxisLayout>(pick(9));
+    if (pick(2) == 0) result.axes.layout = static_cast<AxisLayout>(pick(11));
     for (std::size_t n = pick(5); n > 0; --n) result.axes.sections.push_back(pick(3) == 0 ? small() : 2);
     if (pick(4) == 0) result.query_scale = {static_cast<QueryScale::Rule>(pick(4)), number(), number()};
     result.scaling = scaling();

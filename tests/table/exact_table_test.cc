@@ -267,6 +267,18 @@ TEST(BuildTable, ropes_that_resolve_cannot_make_are_refused) {
   rope.fp32_frequencies.clear();
   EXPECT_EQ(code(rope, Profile::kFp32), StatusCode::kUnsupported);
   EXPECT_EQ(code(rope), StatusCode::kOk);
+  // Refused at once, however far out the number: its text takes no time that grows with it.
+  for (int exponent : {2000000000, -2000000000, INT32_MIN, INT32_MAX}) {
+    rope = plain(10000, 8);
+    rope.frequencies[0].exponent = exponent;
+    EXPECT_EQ(code(rope), StatusCode::kInvalidArgument);
+    rope = plain(10000, 8);
+    rope.magnitude.exponent = exponent;
+    EXPECT_EQ(code(rope), StatusCode::kInvalidArgument);
+  }
+  rope = plain(10000, 8);
+  EXPECT_EQ(code(rope, static_cast<Profile>(9)), StatusCode::kInvalidArgument);
+  EXPECT_EQ(build_table(rope, Profile::kExact, static_cast<Use>(9)).status().code(), StatusCode::kInvalidArgument);
 }
 
 }  // namespace

@@ -145,6 +145,9 @@ TEST(Step, refuses_what_it_cannot_answer) {
   const std::int64_t outside[1] = {kMaxPosition + 1};
   EXPECT_EQ(step.begin(Positions::of(outside, 1)).code(), StatusCode::kOutOfRange);
   EXPECT_EQ(step.rows(*table).status().code(), StatusCode::kMismatch);
+  // More tokens than it was made for: refused before one of them is read.
+  EXPECT_EQ(step.begin({positions, PositionType::kInt32, std::int64_t{1} << 60, 1, 0, 0, 1}).code(),
+            StatusCode::kOutOfRange);
   Step negative(-1);
   EXPECT_EQ(negative.add(table).code(), StatusCode::kInvalidArgument);
   Step huge(INT64_MAX);

@@ -103,6 +103,8 @@ std::string_view layout_name(AxisLayout layout) {
     case AxisLayout::kErnie: return "ernie";
     case AxisLayout::kAxial: return "vision";
     case AxisLayout::kAxialAlternating: return "vision-alternating";
+    case AxisLayout::kAlternating: return "alternating";
+    case AxisLayout::kAxialPairs: return "vision-pairs";
   }
   return "unknown";
 }

@@ -21,6 +21,9 @@ std::vector<Exponent> exponents(const RopeConfig& config) {
     for (int section : config.axes.sections) {
       for (long i = 0; i < section; ++i) out.push_back({i, section});
     }
+  } else if (config.axes.layout == AxisLayout::kAxialPairs) {
+    const long axes = static_cast<long>(config.axes.sections.size());
+    for (long i = 0; i < pairs; ++i) out.push_back({i / axes, pairs / axes});
   } else if (config.axes.layout == AxisLayout::kAxialAlternating) {
     for (long i = 0; i < pairs; ++i) {
       out.push_back(i < pairs / 2 ? Exponent{4 * i, width} : Exponent{4 * (i - pairs / 2) + 2, width});

@@ -57,9 +57,10 @@ std::string shortest(double value) { return shortest_of(value); }
 std::string shortest(float value) { return shortest_of(value); }
 
 std::string printable(std::string_view text) {
+  // Everything but printable ASCII: C1 controls and overrides of direction hide in UTF-8 and act on a terminal.
   std::string out(text);
   for (char& c : out) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
   }
   return out;
 }

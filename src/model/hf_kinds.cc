@@ -30,6 +30,12 @@ constexpr std::pair<std::string_view, std::string_view> kOldKinds[] = {
 
 constexpr std::array<std::string_view, 5> kOtherKinds = {"linear_attention", "conv", "mlp", "moe", "short_conv"};
 
+// Kinds that attend, of transformers 5.24 and the checkpoint code in the tables.
+constexpr std::array<std::string_view, 11> kAttentionKinds = {
+    "all",    "full_attention",  "sliding_attention",   "chunked_attention",          "window_attention", "hybrid",
+    "hybrid_sliding", "indexed_attention", "reference_sliding_attention", "compressed_sparse_attention",
+    "heavily_compressed_attention"};
+
 std::string canonical_kind(const std::string& name) {
   for (const auto& [old_name, kind] : kOldKinds) {
     if (name == old_name) return std::string(kind);
@@ -133,6 +139,15 @@ std::vector<std::string> read_names(const Section& config, std::string_view key)
   for (const Json& item : *list) {
     if (!item.is_string()) config.refuse(key, "a list of strings");
     names.push_back(canonical_kind(item.get<std::string>()));
+  }
+  // A misspelt kind would take another kind's rope without a word. One warning, whatever the list holds.
+  const auto known = [](const std::string& kind) {
+    return !is_attention(kind) ||
+           std::find(kAttentionKinds.begin(), kAttentionKinds.end(), kind) != kAttentionKinds.end();
+  };
+  if (const auto odd = std::find_if_not(names.begin(), names.end(), known); odd != names.end()) {
+    config.audit().warn(text(config.path(key), ": \"", odd->substr(0, 60),
+                             "\" is not a known kind of layer; its layers are read as attention"));
   }
   return names;
 }

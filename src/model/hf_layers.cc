@@ -181,6 +181,11 @@ Layers read_layers(const Section& config, const Family* family, const Sizes* siz
                                  " and ", *counted, " for MTP layers"));
     }
     layers.mtp = counted.value_or(rest);
+    if (!counted && rest != 0) {
+      config.defaulted(kMtpKeys[0], rest, "layer_types has that many entries after the last layer");
+      config.audit().warn(text(config.path("layer_types"), ": ", kinds.size(), " entries for ", layers.count,
+                               " layers; the rest are read as MTP layers"));
+    }
     if (!counted && rest == 0 && family != nullptr && family->mtp != 0) {
       layers.mtp = family->mtp;
       config.defaulted(kMtpKeys[0], family->mtp, "of the model type");

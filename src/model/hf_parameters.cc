@@ -193,7 +193,7 @@ std::vector<RopeConfig> Parameters::with_axes(const Layer& layer, const RopeConf
       // The interleaved rule gives what is left to axis 0 and looks no further than the pairs there are, whatever
       // numbers stand in the file.
       std::vector<int>& s = out.axes.sections;
-      if (interleaved && s.size() == 3 && s[1] >= 0 && s[2] >= 0) {
+      if (interleaved && s.size() == 3 && s[0] >= 0 && s[1] >= 0 && s[2] >= 0) {
         s[1] = std::min(s[1], (pairs + 1) / 3);
         s[2] = std::min(s[2], pairs / 3);
         s[0] = pairs - s[1] - s[2];

@@ -218,7 +218,8 @@ class ParamsReader {
       for (const auto& item : section.object()->items()) section.ignore(item.key(), "not read from params.json");
     }
     for (const auto& item : config_.items()) {
-      for (const std::string_view word : {"rope", "yarn", "scal", "window", "nope", "theta", "temperature"}) {
+      for (const std::string_view word : {"rope", "rotary", "partial", "yarn", "scal", "freq", "original_max", "window",
+                                          "nope", "theta", "temperature"}) {
         if (item.key().find(word) != std::string::npos) {
           file_.ignore(item.key(), word == "window" ? "a window changes no rope" : "not read from params.json");
         }

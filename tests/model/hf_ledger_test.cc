@@ -54,6 +54,16 @@ TEST(HfLedger, UsedKeysAndTakenDefaults) {
   EXPECT_TRUE(model.warnings.empty());
 }
 
+TEST(HfLedger, OddKindsAndSurplusLayersAreNotSilent) {
+  const ModelRopes odd = must_read(llama({{"model_type", "olmo3"}, {"layer_types", {"sliding-attention", "full_attention"}}}));
+  EXPECT_EQ(odd.warnings.size(), 1u);
+  EXPECT_NE(odd.warnings[0].find("\"sliding-attention\" is not a known kind of layer"), std::string::npos);
+  const ModelRopes longer = must_read(llama({{"layer_types", {"full_attention", "full_attention", "full_attention"}}}));
+  EXPECT_EQ(longer.mtp, 1);
+  ASSERT_NE(note_of(longer.defaults, "num_nextn_predict_layers"), nullptr);
+  EXPECT_FALSE(longer.warnings.empty());
+}
+
 TEST(HfLedger, NullIsAnAnswer) {
   const ModelRopes model = must_read(llama({{"rope_scaling", nullptr}, {"rope_theta", 5e5}}));
   EXPECT_EQ(note_of(model.used, "rope_scaling")->value, "null");

@@ -153,5 +153,15 @@ TEST(Params, Errors) {
             "params.json: rope_theta: \"big\",");
 }
 
+TEST(Params, RopeKeysThatAreNotReadAreReported) {
+  const auto model = read_model_json(
+      R"({"dim":512,"n_layers":2,"n_heads":8,"rope_theta":1e6,"head_dim":64,"partial_rotary_factor":0.5,"rotary_dim":32})",
+      "params.json");
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  ASSERT_EQ(model->ignored.size(), 2u);
+  EXPECT_EQ(model->ignored[0].key, "partial_rotary_factor");
+  EXPECT_EQ(model->ignored[1].key, "rotary_dim");
+}
+
 }  // namespace
 }  // namespace ropecache

@@ -49,7 +49,7 @@ class Input {
 };
 
 Scaling scaling(Input& in, std::size_t pairs) {
-  switch (in.take<std::uint8_t>() % 11) {
+  switch (in.take<std::uint8_t>() % 9) {
     case 1:
       return LinearScaling{in.number()};
     case 2: {
@@ -122,7 +122,7 @@ RopeConfig config(Input& in) {
   const auto pairs = static_cast<std::size_t>(out.rotary_dim > 0 ? out.rotary_dim / 2 : 0);
   out.scaling = scaling(in, pairs);
   if (in.take<std::uint8_t>() % 4 == 0) out.divisors = in.numbers(pairs);
-  out.axes.layout = static_cast<AxisLayout>(in.take<std::uint8_t>() % 9);
+  out.axes.layout = static_cast<AxisLayout>(in.take<std::uint8_t>() % 11);
   const int sections = in.take<std::uint8_t>() % 10;
   for (int n = 0; n < sections; ++n) out.axes.sections.push_back(in.take<std::int8_t>());
   out.query_scale.rule = static_cast<QueryScale::Rule>(in.take<std::uint8_t>() % 4);

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/audit.h"
 #include "model/gguf_file.h"
-#include "model/hf_section.h"  // Audit, Refusal
 
 namespace ropecache::model {
 

@@ -37,13 +37,6 @@ std::string short_text(const Json& value) {
   return text;
 }
 
-std::string one_line(std::string text) {
-  for (char& c : text) {
-    if (c < 0x20 || c >= 0x7f) c = '?';
-  }
-  return text;
-}
-
 Section Section::preset(const Json* object, std::string path, std::string_view reason, Audit* audit) {
   Section section(object, std::move(path), audit);
   section.reason_ = reason;

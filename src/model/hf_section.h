@@ -8,38 +8,15 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "model/ledger.h"
-#include "ropecache/status.h"
+#include "model/audit.h"
 
 namespace ropecache::model {
 
 using Json = nlohmann::ordered_json;
-
-// Thrown inside the reader only: read_hf_config() turns it into its Status.
-struct Refusal {
-  Status status;
-};
-
-// Names out of a file may hold anything; an error or a warning is one line of printable ASCII.
-std::string one_line(std::string text);
-
-// What all sections of a file share: its name, the ledger, and which dotted keys are accounted for.
-struct Audit {
-  std::string name;
-  Ledger ledger;
-  std::set<std::string, std::less<>> seen;
-
-  // "<name>: <text>"
-  void warn(const std::string& text) { ledger.warn(one_line(name + ": " + text)); }
-  [[noreturn]] void refuse(const std::string& text, StatusCode code = StatusCode::kInvalidArgument) const {
-    throw Refusal{Status(code, one_line(name + ": " + text))};
-  }
-};
 
 // JSON text of a value for people, cut where it is long.
 std::string short_text(const Json& value);
@@ -102,8 +79,5 @@ class Section {
   std::string reason_;  // of a preset
   Audit* audit_;
 };
-
-// Largest width that is taken seriously; a file that says more is refused.
-inline constexpr std::int64_t kMaxWidth = 1 << 20;
 
 }  // namespace ropecache::model

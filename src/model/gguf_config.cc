@@ -3,16 +3,18 @@
 #include "model/gguf_config.h"
 
 #include <algorithm>
-#include <numeric>
+#include <iterator>
 #include <string>
 
+#include "model/gguf_axes.h"
+#include "model/gguf_geometry.h"
+#include "model/gguf_indexer.h"
 #include "model/gguf_scaling.h"
 #include "text.h"
 
 namespace ropecache::model {
 namespace {
 
-constexpr double kStandardBase = 10000;  // llama.cpp's where a file has none
 constexpr std::int64_t kMaxHeads = 1 << 20;
 
 class ConfigReader {
@@ -21,10 +23,9 @@ class ConfigReader {
                ModelRopes& model)
       : row_(row), keys_(keys), layers_(layers), model_(model) {
     hyper_ = row.has(kNormIfHyper) && keys.integer("hyper_connection.count", 0, kMaxHeads).value_or(0) > 0;
-    read_heads();
-    read_bases();
+    geometry_ = read_gguf_geometry(row, keys, layers);
     scaling_ = read_gguf_scaling(row, keys, file, model.context);
-    read_axes();
+    axes_ = read_gguf_axes(row, keys, hyper_ ? GgmlRope::kNorm : row.rope, geometry_.width);
     read_query_scale();
     warn_of_lost_factors();
   }
@@ -53,146 +54,13 @@ class ConfigReader {
       }
       ropes_.push_back(std::move(rope));
     }
-    read_indexer(full);
+    std::vector<LayerRope> indexers =
+        gguf_indexer_ropes(row_, keys_, layers_, ratios_, row_.has(kCompressed) ? compressed_ : full);
+    std::move(indexers.begin(), indexers.end(), std::back_inserter(ropes_));
     return std::move(ropes_);
   }
 
  private:
-  // ---- Heads and widths ------------------------------------------------------------------------------------------
-
-  void read_heads() {
-    const auto key_length = keys_.integer("attention.key_length", 1, kMaxWidth);
-    if (row_.has(kMla)) {
-      const auto mla = keys_.integer("attention.key_length_mla", 1, kMaxWidth);
-      head_ = static_cast<int>(mla ? *mla : key_length ? *key_length : 0);
-      if (head_ == 0) keys_.refuse("attention.key_length_mla", "the size of a head, or attention.key_length");
-    } else {
-      head_ = key_length ? static_cast<int>(*key_length) : head_by_division();
-    }
-    head_sliding_ = head_;
-    if (layers_.windowed) {
-      const std::string_view key = row_.has(kMla) ? "attention.key_length_mla_swa" : "attention.key_length_swa";
-      if (const auto given = keys_.integer(key, 1, kMaxWidth)) head_sliding_ = static_cast<int>(*given);
-    }
-    read_widths();
-  }
-
-  int head_by_division() {
-    const auto width = keys_.integer("embedding_length", 1, std::int64_t{1} << 31);
-    const auto heads = keys_.integers("attention.head_count", 1);
-    if (!width || !heads) {
-      keys_.refuse("attention.key_length", "the size of a head, or embedding_length and attention.head_count");
-    }
-    const auto some = std::find_if(heads->begin(), heads->end(), [](int count) { return count > 0; });
-    if (some == heads->end()) keys_.refuse("attention.head_count", "a positive number of heads");
-    if (*width % *some != 0 || *width / *some > kMaxWidth) {
-      keys_.refuse("embedding_length", text("a multiple of attention.head_count ", *some, ", or attention.key_length"));
-    }
-    keys_.defaulted("attention.key_length", text(*width / *some), "embedding_length / attention.head_count");
-    return static_cast<int>(*width / *some);
-  }
-
-  void read_widths() {
-    constexpr std::string_view kKey = "rope.dimension_count";
-    width_ = width_sliding_ = head_;
-    if (row_.has(kWholeHead)) {
-      keys_.ignore(kKey, "llama.cpp turns the whole head of this architecture");
-    } else if (const auto given = keys_.integer(kKey, 1, kMaxWidth)) {
-      width_ = width_sliding_ = static_cast<int>(*given);
-    } else if (row_.has(kMla)) {
-      keys_.refuse(kKey, "the size of the part of a head that turns");
-    } else {
-      width_sliding_ = head_sliding_;
-      keys_.defaulted(kKey, text(width_), "the size of a head");
-    }
-    if (row_.has(kMustBeWholeHead) && width_ != head_) keys_.refuse(kKey, text("the size of a head, ", head_));
-    if (layers_.windowed) {
-      if (const auto given = keys_.integer("rope.dimension_count_swa", 1, kMaxWidth)) {
-        width_sliding_ = static_cast<int>(*given);
-      }
-    }
-    if (row_.has(kFullHalf)) width_ /= 2;
-  }
-
-  void set_width(RopeConfig& config, int width) {
-    config.rotary_dim = width;
-    if (config.rotary_offset != 0) config.rotary_offset = config.head_dim - width;
-    cut_divisors(config);
-  }
-
-  // ---- Bases ---------------------------------------------------------------------------------------------------
-
-  void read_bases() {
-    constexpr std::string_view kKey = "rope.freq_base";
-    base_ = kStandardBase;
-    if (row_.has(kFixedBase)) {
-      keys_.ignore(kKey, "llama.cpp turns this architecture by 10000");
-    } else if (const auto given = keys_.number(kKey)) {
-      base_ = checked_base(kKey, *given);
-    } else if (!keys_.has("rope.freq_base_per_layer")) {
-      keys_.defaulted(kKey, text(base_), "what llama.cpp takes for files without it");
-      if (!row_.has(kOmitsBase)) {
-        keys_.audit().warn(text(keys_.full_name(kKey),
-                                " is missing: 10000 is assumed; many models of this family were"
-                                " trained with another base"));
-      }
-    }
-    base_sliding_ = base_;
-    if (!layers_.windowed || row_.sliding_base == SlidingBase::kAlwaysMain) return;
-    read_sliding_base();
-  }
-
-  double checked_base(std::string_view key, double base) const {
-    if (!(base > 1 && base <= 1e30)) keys_.refuse(key, "a number above 1, at most 1e30");
-    return base;
-  }
-
-  void read_sliding_base() {
-    constexpr std::string_view kKey = "rope.freq_base_swa";
-    if (const auto given = keys_.number(kKey)) {
-      base_sliding_ = checked_base(kKey, *given);
-    } else if (row_.sliding_base == SlidingBase::kTenThousand) {
-      base_sliding_ = kStandardBase;
-      keys_.defaulted(kKey, text(base_sliding_), "of this architecture");
-    } else if (row_.sliding_base == SlidingBase::kRequired && !keys_.has("rope.freq_base_per_layer")) {
-      keys_.refuse(kKey, "the base of sliding layers, or rope.freq_base_per_layer");
-    } else {
-      keys_.defaulted(kKey, text(base_sliding_), "rope.freq_base");
-    }
-  }
-
-  // ---- Axes ----------------------------------------------------------------------------------------------------
-
-  void read_axes() {
-    rope_ = hyper_ ? GgmlRope::kNorm : row_.rope;
-    const bool by_sections = row_.has(kMropeIfSections);
-    if (rope_ != GgmlRope::kMrope && rope_ != GgmlRope::kImrope && !by_sections) return;
-    constexpr std::string_view kKey = "rope.dimension_sections";
-    const auto given = keys_.integers(kKey, 2);
-    if (!given) {
-      if (!by_sections) keys_.refuse(kKey, "the pairs that each position turns");
-      return;
-    }
-    std::vector<int> sections = *given;
-    if (sections.size() > 4) keys_.refuse(kKey, "at most 4 sections");
-    for (const int section : sections) {
-      if (section < 0) keys_.refuse(kKey, "sections of 0 pairs or more");
-    }
-    sections.resize(4, 0);
-    if (by_sections) {
-      // DFlash drafts carry [pairs, 0, 0, 0]; for the others two sections make it M-RoPE.
-      if (sections[0] == 0 || (sections[1] == 0 && !row_.has(kNormIfHyper))) return;
-      rope_ = GgmlRope::kMrope;
-    }
-    if (sections[3] == 0) sections.pop_back();
-    axes_.layout = AxisLayout::kInterleavedGgml;
-    if (rope_ == GgmlRope::kMrope) {
-      const int sum = std::accumulate(sections.begin(), sections.end(), 0);
-      axes_.layout = 2 * sum == width_ ? AxisLayout::kSectioned : AxisLayout::kSectionedGgml;
-    }
-    axes_.sections = std::move(sections);
-  }
-
   // ---- What goes to attention ----------------------------------------------------------------------------------
 
   void read_query_scale() {
@@ -218,7 +86,7 @@ class ConfigReader {
       keys_.audit().warn(
           "tensor rope_freqs.weight is missing: every pair of full layers turns, where Gemma 4 turns a quarter");
     }
-    if (!row_.has(kLlama3Family) || base_ != 500000 || !scaling_.divisors.empty()) return;
+    if (!row_.has(kLlama3Family) || geometry_.base != 500000 || !scaling_.divisors.empty()) return;
     if (!std::holds_alternative<std::monostate>(scaling_.full)) return;
     if (model_.context > 0 && model_.context <= 8192) return;  // Llama 3.0, which has none
     keys_.audit().warn(
@@ -237,12 +105,12 @@ class ConfigReader {
 
   RopeConfig config(bool slides) const {
     RopeConfig config;
-    config.head_dim = slides ? head_sliding_ : head_;
-    config.rotary_dim = slides ? width_sliding_ : width_;
+    config.head_dim = slides ? geometry_.head_sliding : geometry_.head;
+    config.rotary_dim = slides ? geometry_.width_sliding : geometry_.width;
     if (row_.has(kMla) || row_.has(kTail) || hyper_) config.rotary_offset = config.head_dim - config.rotary_dim;
-    config.pairing = rope_ == GgmlRope::kNorm ? Pairing::kInterleaved : Pairing::kHalf;
-    config.theta = slides ? base_sliding_ : base_;
-    config.axes = axes_;
+    config.pairing = axes_.rope == GgmlRope::kNorm ? Pairing::kInterleaved : Pairing::kHalf;
+    config.theta = slides ? geometry_.base_sliding : geometry_.base;
+    config.axes = axes_.axes;
     config.query_scale = query_scale_;
     config.inverse_on_output = row_.has(kCompressed);
     if (hyper_ || row_.has(kCompressed)) return config;  // main layers of DeepSeek-V4 are not scaled
@@ -271,6 +139,12 @@ class ConfigReader {
     cut_divisors(config);
   }
 
+  void set_width(RopeConfig& config, int width) {
+    config.rotary_dim = width;
+    if (config.rotary_offset != 0) config.rotary_offset = config.head_dim - width;
+    cut_divisors(config);
+  }
+
   // ik_llama.cpp's step35: bit 0 for full layers, bit 1 for sliding ones.
   bool mask_says_sliding() const { return (keys_.integer("rope.scaling.apply_mask", 0, 3).value_or(1) & 2) != 0; }
 
@@ -292,51 +166,8 @@ class ConfigReader {
     const auto base = keys_.number("attention.compress_rope_freq_base");
     if (!base) keys_.refuse("attention.compress_rope_freq_base", "the base of compressed layers");
     compressed_ = config(false);
-    compressed_.theta = checked_base("attention.compress_rope_freq_base", *base);
+    compressed_.theta = checked_gguf_base(keys_, "attention.compress_rope_freq_base", *base);
     compressed_.scaling = scaling_.full;
-  }
-
-  // ---- Indexers ------------------------------------------------------------------------------------------------
-
-  void read_indexer(const RopeConfig& full) {
-    if (row_.indexer == Indexer::kNone) return;
-    const auto head = keys_.integer("attention.indexer.key_length", 1, kMaxWidth);
-    if (!head) return;
-    RopeConfig config = row_.has(kCompressed) ? compressed_ : full;
-    config.head_dim = static_cast<int>(*head);
-    config.rotary_offset = row_.indexer == Indexer::kNormLast ? config.head_dim - config.rotary_dim : 0;
-    if (row_.indexer == Indexer::kNeoxFirst) config.pairing = Pairing::kHalf;
-    if (row_.indexer == Indexer::kNormFirst || row_.indexer == Indexer::kNormLast) {
-      config.pairing = Pairing::kInterleaved;
-    }
-    config.query_scale = {};
-    config.inverse_on_output = false;
-    if (auto* yarn = std::get_if<YarnScaling>(&config.scaling)) yarn->softmax_scale = false;
-    for (const int layer : indexer_layers()) ropes_.push_back({Role::kIndexer, layer, "all", config});
-  }
-
-  std::vector<int> indexer_layers() {
-    std::vector<int> own;
-    if (row_.has(kCompressed)) {
-      for (int layer = 0; layer < layers_.all(); ++layer) {
-        if (is_compressed(layer) && ratios_[static_cast<std::size_t>(layer)] == 4) own.push_back(layer);
-      }
-      return own;
-    }
-    const auto types = keys_.integers("attention.indexer.types", layers_.decoder);
-    const auto ratios = row_.rotates == Rotates::kEveryInterval
-                            ? keys_.integers("attention.compress_ratios", layers_.decoder)
-                            : std::nullopt;
-    const auto dense = keys_.has("attention.indexer.block_size")
-                           ? keys_.integer("leading_dense_block_count", 0, kMaxLayers).value_or(0)
-                           : 0;
-    if (!types && !ratios) keys_.defaulted("attention.indexer.types", "1", "every layer has an indexer of its own");
-    for (int layer = static_cast<int>(dense); layer < layers_.decoder; ++layer) {
-      const auto at = static_cast<std::size_t>(layer);
-      const bool listed = types ? (*types)[at] != 0 : !ratios || (*ratios)[at] != 0;
-      if (listed && layers_.rotates[at]) own.push_back(layer);
-    }
-    return own;
   }
 
   const GgufArchitecture& row_;
@@ -344,13 +175,10 @@ class ConfigReader {
   const GgufLayers& layers_;
   ModelRopes& model_;
   std::vector<LayerRope> ropes_;
-  GgmlRope rope_ = GgmlRope::kNone;
   bool hyper_ = false;
   bool kinds_ = false;  // full and sliding layers turn differently
-  int head_ = 0, head_sliding_ = 0;
-  int width_ = 0, width_sliding_ = 0;
-  double base_ = 0, base_sliding_ = 0;
-  Axes axes_;
+  GgufGeometry geometry_;
+  GgufAxes axes_;
   QueryScale query_scale_;
   GgufScaling scaling_;
   std::vector<int> ratios_;  // of DeepSeek-V4; not 0: the layer turns by `compressed_`

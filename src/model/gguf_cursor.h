@@ -21,6 +21,8 @@ class GgufCursor {
  public:
   explicit GgufCursor(const Bytes& bytes) : bytes_(bytes) {}
 
+  const Bytes& source() const { return bytes_; }
+  std::uint64_t size() const { return bytes_.size(); }
   std::uint64_t position() const { return position_; }
   std::uint64_t left() const { return bytes_.size() - position_; }
   bool failed() const { return failed_; }

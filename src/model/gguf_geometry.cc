@@ -52,8 +52,7 @@ class GeometryReader {
     const auto some = std::find_if(heads->begin(), heads->end(), [](int count) { return count > 0; });
     if (some == heads->end()) keys_.refuse("attention.head_count", "a positive number of heads");
     if (*width % *some != 0 || *width / *some > kMaxWidth) {
-      keys_.refuse("embedding_length",
-                   text("a multiple of attention.head_count ", *some, ", or attention.key_length"));
+      keys_.refuse("embedding_length", text("a multiple of attention.head_count ", *some, ", or attention.key_length"));
     }
     keys_.defaulted("attention.key_length", text(*width / *some), "embedding_length / attention.head_count");
     return static_cast<int>(*width / *some);
@@ -72,7 +71,9 @@ class GeometryReader {
       out_.width_sliding = out_.head_sliding;
       keys_.defaulted(kKey, text(out_.width), "the size of a head");
     }
-    if (row_.has(kMustBeWholeHead) && out_.width != out_.head) keys_.refuse(kKey, text("the size of a head, ", out_.head));
+    if (row_.has(kMustBeWholeHead) && out_.width != out_.head) {
+      keys_.refuse(kKey, text("the size of a head, ", out_.head));
+    }
     if (layers_.windowed) {
       if (const auto given = keys_.integer("rope.dimension_count_swa", 1, kMaxWidth)) {
         out_.width_sliding = static_cast<int>(*given);

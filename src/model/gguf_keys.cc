@@ -12,11 +12,6 @@ namespace {
 
 constexpr std::size_t kShown = 60;
 
-std::string shown(const GgufValue& value) {
-  std::string out = value.json();
-  return out.size() > kShown ? out.substr(0, kShown) + "..." : out;
-}
-
 bool is_whole(double number) { return std::fabs(number) <= 9007199254740992.0 && number == std::floor(number); }
 
 // Parts of the names of keys that shape a rope or say which layers have one.
@@ -32,14 +27,6 @@ constexpr std::array<std::string_view, 12> kRopeWords = {"rope",
                                                          "shared_kv_layers",
                                                          "indexer.types",
                                                          "yarn"};
-
-bool is_rope_key(std::string_view key) {
-  if (key.starts_with("tokenizer.")) return false;
-  for (const std::string_view word : kRopeWords) {
-    if (key.find(word) != std::string_view::npos) return true;
-  }
-  return false;
-}
 
 struct Reason {
   std::string_view ending;
@@ -69,6 +56,19 @@ std::string_view reason_for(std::string_view key) {
 }
 
 }  // namespace
+
+std::string shown(const GgufValue& value) {
+  std::string out = value.json();
+  return out.size() > kShown ? out.substr(0, kShown) + "..." : out;
+}
+
+bool is_gguf_rope_key(std::string_view key) {
+  if (key.starts_with("tokenizer.")) return false;
+  for (const std::string_view word : kRopeWords) {
+    if (key.find(word) != std::string_view::npos) return true;
+  }
+  return false;
+}
 
 const GgufValue* GgufKeys::peek(std::string_view key) const {
   const auto found = file_.metadata.find(full_name(key));
@@ -174,7 +174,7 @@ void GgufKeys::refuse(std::string_view key, std::string_view expected, StatusCod
 
 void GgufKeys::ignore_the_rest() const {
   for (const auto& [key, value] : file_.metadata) {
-    if (!is_rope_key(key) || !audit_.seen.insert(key).second) continue;
+    if (!is_gguf_rope_key(key) || !audit_.seen.insert(key).second) continue;
     const bool foreign = !key.starts_with(architecture_ + ".");
     audit_.ledger.ignored(key, value.json(), foreign ? "belongs to no layer of this architecture" : reason_for(key));
   }

@@ -17,6 +17,12 @@
 
 namespace ropecache::model {
 
+// A value for an error text, cut where it is long.
+std::string shown(const GgufValue& value);
+
+// Whether a key looks as if it had to do with ropes.
+bool is_gguf_rope_key(std::string_view key);
+
 class GgufKeys {
  public:
   GgufKeys(const GgufFile& file, std::string architecture, Audit& audit)

@@ -3,8 +3,6 @@
 #include "model/gguf_model.h"
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,65 +12,12 @@
 #include "model/gguf_file.h"
 #include "model/gguf_keys.h"
 #include "model/gguf_layers.h"
+#include "model/gguf_split.h"
 #include "model/json.h"
 #include "text.h"
 
 namespace ropecache::model {
 namespace {
-
-constexpr int kMaxParts = 99999;  // names of parts count with five digits
-
-std::optional<int> split_value(const GgufFile& file, std::string_view key) {
-  const auto found = file.metadata.find(key);
-  if (found == file.metadata.end() || found->second.kind != GgufValue::Kind::kNumber) return std::nullopt;
-  const double number = found->second.number;
-  if (!(number >= 0 && number <= kMaxParts)) return std::nullopt;
-  return static_cast<int>(number);
-}
-
-// "model-00001-of-00004.gguf" for part 0 of 4 of "model-00003-of-00004.gguf"; nothing for other names.
-std::optional<std::string> part_name(std::string_view path, int part, int count) {
-  const auto digits = [](int number) {
-    const std::string tail = text(number);
-    return std::string(5 - tail.size(), '0') + tail;
-  };
-  const std::string ending = "-of-" + digits(count) + ".gguf";
-  if (!path.ends_with(ending) || path.size() < ending.size() + 6) return std::nullopt;
-  const std::string_view stem = path.substr(0, path.size() - ending.size() - 5);
-  if (!stem.ends_with('-')) return std::nullopt;
-  return std::string(stem) + digits(part + 1) + ending;
-}
-
-Status refuse_later_part(const GgufFile& file, std::string_view name) {
-  const int part = split_value(file, "split.no").value_or(0);
-  if (part == 0) return {};
-  const int count = split_value(file, "split.count").value_or(0);
-  const auto first = part_name(name, 0, count);
-  return Status(StatusCode::kInvalidArgument,
-                text(name, ": split.no: ", part, ", expected part 0 of ", count, ", which holds the metadata",
-                     first ? text(": ", *first) : std::string()));
-}
-
-// A split can put every tensor behind the first part. The rope tensors are then in the part after it.
-void find_rope_tensors(const std::string& path, Audit& audit, GgufFile& file) {
-  const int count = split_value(file, "split.count").value_or(1);
-  if (count <= 1 || !file.rope_tensors.empty()) return;
-  for (int part = 1; part < count; ++part) {
-    const auto other = path.empty() ? std::nullopt : part_name(path, part, count);
-    FileBytes bytes;
-    Status status;
-    if (!other || bytes.open(*other, status) != FileBytes::Kind::kFile) {
-      audit.warn(text("part ", part + 1, " of ", count, " is not at hand: a rope tensor in it would be missed"));
-      return;
-    }
-    Result<GgufFile> rest = parse_gguf(bytes, *other);
-    if (!rest.ok()) throw Refusal{rest.status()};
-    if (!rest->rope_tensors.empty()) {
-      file.rope_tensors = std::move(rest->rope_tensors);
-      return;
-    }
-  }
-}
 
 std::string architecture_of(const GgufFile& file, const Audit& audit) {
   const auto found = file.metadata.find("general.architecture");
@@ -101,6 +46,8 @@ const GgufArchitecture& row_of(Audit& audit, ModelRopes& model) {
 Result<ModelRopes> read(GgufFile file, std::string_view name, const std::string& path, const ReadOptions& options) {
   Audit audit;
   audit.name = name;
+  const GgufSplit split = read_gguf_split(file, audit);
+  require_first_part(split, audit);
   ModelRopes model;
   model.path = name;
   model.format = ModelFormat::kGguf;
@@ -111,7 +58,7 @@ Result<ModelRopes> read(GgufFile file, std::string_view name, const std::string&
     audit.refuse("general.architecture: \"" + model.architecture + "\", a projector whose rope is not in the metadata",
                  StatusCode::kUnsupported);
   }
-  if (row.rope != GgmlRope::kNone && row.factors != Factors::kNever) find_rope_tensors(path, audit, file);
+  if (row.rope != GgmlRope::kNone && row.factors != Factors::kNever) merge_parts(split, path, audit, file);
 
   const GgufKeys keys(file, model.architecture, audit);
   const GgufLayers layers = read_gguf_layers(row, keys);
@@ -137,8 +84,6 @@ Result<ModelRopes> read_gguf(const Bytes& bytes, std::string_view name, const st
   try {
     Result<GgufFile> file = parse_gguf(bytes, name);
     if (!file.ok()) return file.status();
-    Status status = refuse_later_part(*file, name);
-    if (!status.ok()) return status;
     return read(*std::move(file), name, path, options);
   } catch (const Refusal& refusal) {
     return refusal.status;

@@ -139,7 +139,7 @@ TEST_F(ReadModel, SplitFiles) {
   // Without its other parts the first one is read, with a word of warning.
   const Result<ModelRopes> alone = read_model(first);
   ASSERT_TRUE(alone.ok()) << alone.status().message();
-  EXPECT_TRUE(has_warning(*alone, "part 2 of 3 is not at hand"));
+  EXPECT_TRUE(has_warning(*alone, "part 2 of 3 and 1 more are not at hand: a rope tensor in them would be missed"));
 
   // A split may leave all tensors to the later parts.
   write("m-00002-of-00003.gguf", part(1, 3).tensor("a", {1}).bytes());
@@ -157,15 +157,124 @@ TEST_F(ReadModel, SplitFiles) {
   expect_clean(read_model(first).status(), (folder_ / "m-00002-of-00003.gguf").string());
 }
 
+GgufWriter phi_part(int number, int count) {
+  GgufWriter file = number == 0 ? gguf_model("phi3", 2, 256, 4, 131072)
+                                      .f32("rope.freq_base", 10000)
+                                      .u32("rope.scaling.original_context_length", 4096)
+                                      .f32("rope.scaling.attn_factor", 1.19f)
+                                : GgufWriter("phi3");
+  return file.u16("split.no", static_cast<std::uint16_t>(number)).u16("split.count", static_cast<std::uint16_t>(count));
+}
+
+// The two lists of a longrope need not lie in the same part.
+TEST_F(ReadModel, RopeTensorsOfAllPartsTogether) {
+  const std::vector<float> ones(32, 1), fours(32, 4);
+  GgufWriter whole = phi_part(0, 0);
+  const Result<ModelRopes> expected = read_model_gguf(
+      whole.tensor("rope_factors_long.weight", fours).tensor("rope_factors_short.weight", ones).bytes(), "whole");
+  ASSERT_TRUE(expected.ok()) << expected.status().message();
+
+  for (const int where_short : {0, 2}) {
+    for (const int where_long : {0, 1}) {
+      std::string first;
+      for (int number = 2; number >= 0; --number) {
+        GgufWriter file = phi_part(number, 3);
+        if (number == 0) file.i32("split.tensors.count", 2);
+        if (number == where_long) file.tensor("rope_factors_long.weight", fours);
+        if (number == where_short) file.tensor("rope_factors_short.weight", ones);
+        first = write("p-0000" + std::to_string(number + 1) + "-of-00003.gguf", file.bytes());
+      }
+      const Result<ModelRopes> model = read_model(first);
+      ASSERT_TRUE(model.ok()) << model.status().message();
+      EXPECT_TRUE(model->warnings.empty());
+      EXPECT_EQ(model->ropes.front().rope, expected->ropes.front().rope);
+      EXPECT_EQ(model->ropes.front().beyond, expected->ropes.front().beyond);
+      EXPECT_NE(find_note(model->used, "rope_factors_long.weight"), nullptr);
+      EXPECT_NE(find_note(model->used, "split.count"), nullptr);
+    }
+  }
+}
+
+TEST_F(ReadModel, PartsThatContradictEachOther) {
+  const std::vector<float> twos(32, 2), threes(32, 3);
+  const std::string first = write("m-00001-of-00002.gguf", part(0, 2).tensor("rope_freqs.weight", twos).bytes());
+  const std::string second = (folder_ / "m-00002-of-00002.gguf").string();
+  const auto with = [&](const GgufWriter& file) {
+    write("m-00002-of-00002.gguf", file.bytes());
+    const Result<ModelRopes> model = read_model(first);
+    if (model.ok()) {
+      EXPECT_EQ(model->ropes.front().config.divisors, std::vector<double>(32, 2));
+      return std::string(model->warnings.empty() ? "ok" : model->warnings.front());
+    }
+    return model.status().message();
+  };
+  EXPECT_EQ(with(part(1, 2)), "ok");
+  EXPECT_EQ(with(part(1, 2).tensor("rope_freqs.weight", twos)), "ok");
+  EXPECT_EQ(with(part(1, 2).tensor("rope_freqs.weight", threes)),
+            second + ": tensor rope_freqs.weight: other numbers than in an earlier part, expected it once");
+  EXPECT_EQ(with(part(1, 3)), second + ": split.count: 3, expected 2 as in the first part");
+  EXPECT_EQ(with(part(0, 2)), second + ": split.no: 0, expected 1 from the file's name");
+  EXPECT_EQ(with(GgufWriter("llama")), second + ": split.no: missing, expected 1 from the file's name");
+  EXPECT_EQ(with(GgufWriter("llama").text("split.no", "1")),
+            second + ": split.no: \"1\", a string, expected an integer from 0 to 99999");
+  EXPECT_EQ(with(part(1, 2).f32("rope.freq_base", 10000)), "ok");
+  EXPECT_EQ(with(part(1, 2).f32("rope.freq_base", 5e5f)),
+            second + ": llama.rope.freq_base: 5e+05, expected 10000 as in the first part");
+  EXPECT_EQ(with(part(1, 2).f32("rope.scaling.factor", 4)),
+            first + ": llama.rope.scaling.factor has no effect: it is only in part 2");
+  EXPECT_EQ(with(GgufWriter("gemma3").u16("split.no", 1).u16("split.count", 2)),
+            second + ": general.architecture: \"gemma3\", expected \"llama\" as in the first part");
+
+  const std::string counted =
+      write("m-00001-of-00002.gguf",
+            part(0, 2).tensor("rope_freqs.weight", twos).i32("split.tensors.count", 3).bytes());
+  EXPECT_EQ(with(part(1, 2).tensor("a", {1}).tensor("b", {1})), "ok");
+  EXPECT_EQ(with(part(1, 2).tensor("a", {1})),
+            counted + ": split.tensors.count: 3, expected 2, as many as the 2 parts hold");
+}
+
+// A part that is there and cannot be read is not the same as one that is not there.
+TEST_F(ReadModel, PartsThatCannotBeRead) {
+  const std::string first = write("m-00001-of-00002.gguf", part(0, 2).bytes());
+  const std::string second = (folder_ / "m-00002-of-00002.gguf").string();
+  fs::create_symlink("m-00002-of-00002.gguf", second);
+  expect_clean(read_model(first).status(), second);
+}
+
 TEST(ReadModelBytes, SplitWithoutFiles) {
   const Result<ModelRopes> model = read_model_gguf(part(0, 2).bytes(), "first");
   ASSERT_TRUE(model.ok());
   EXPECT_TRUE(has_warning(*model, "part 2 of 2 is not at hand"));
   EXPECT_EQ(read_model_gguf(part(1, 2).bytes(), "second").status().message(),
             "second: split.no: 1, expected part 0 of 2, which holds the metadata");
-  // Counts that no split has.
-  EXPECT_TRUE(read_model_gguf(llama().u32("split.count", 0xffffffff).bytes(), "odd").ok());
-  EXPECT_TRUE(read_model_gguf(llama().text("split.no", "one").bytes(), "odd").ok());
+}
+
+// 0 is what joining the parts again leaves; 1 and no key at all say the same.
+TEST(ReadModelBytes, WholeFilesThatWereSplit) {
+  for (const std::uint16_t count : {std::uint16_t{0}, std::uint16_t{1}}) {
+    const Result<ModelRopes> model =
+        read_model_gguf(llama().u16("split.no", 0).u16("split.count", count).i32("split.tensors.count", 9).bytes(), "x");
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    EXPECT_TRUE(model->warnings.empty());
+  }
+  EXPECT_TRUE(read_model_gguf(llama().u32("split.no", 0).bytes(), "x").ok());
+}
+
+TEST(ReadModelBytes, SplitKeysOfTheWrongKind) {
+  const auto error = [](const GgufWriter& file) { return read_model_gguf(file.bytes(), "x").status().message(); };
+  const std::string expected = ", expected an integer from 0 to 99999";
+  EXPECT_EQ(error(llama().u32("split.count", 0xffffffff)), "x: split.count: 4294967295, an integer" + expected);
+  EXPECT_EQ(error(llama().i32("split.count", -1)), "x: split.count: -1, an integer" + expected);
+  EXPECT_EQ(error(llama().f32("split.count", 2)), "x: split.count: 2, a float" + expected);
+  EXPECT_EQ(error(llama().text("split.count", "2")), "x: split.count: \"2\", a string" + expected);
+  EXPECT_EQ(error(llama().flag("split.count", true)), "x: split.count: true, a boolean" + expected);
+  EXPECT_EQ(error(llama().ints("split.count", {2})), "x: split.count: [2], an array" + expected);
+  EXPECT_EQ(error(llama().text("split.no", "one")), "x: split.no: \"one\", a string" + expected);
+  EXPECT_EQ(error(llama().u16("split.no", 3)), "x: split.no: 3, expected less than split.count, which is missing");
+  EXPECT_EQ(error(llama().u16("split.no", 2).u16("split.count", 2)),
+            "x: split.no: 2, expected less than split.count, which is 2");
+  EXPECT_EQ(error(llama().f64("split.tensors.count", 1)),
+            "x: split.tensors.count: 1, a float, expected an integer from 0 to 2147483648");
 }
 
 TEST(ReadModelJson, HostileDocuments) {

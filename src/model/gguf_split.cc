@@ -98,7 +98,8 @@ class Merger {
   void check_place(const GgufFile& other, int part, const Audit& of_part) const {
     const auto number = whole(other, kPart, kMaxParts, of_part);
     if (number != part) {
-      of_part.refuse(text(kPart, ": ", number ? text(*number) : "missing", ", expected ", part, " from the file's name"));
+      of_part.refuse(text(kPart, ": ", number ? text(*number) : "missing", ", expected ", part,
+                          " from the file's name"));
     }
     const auto count = whole(other, kCount, kMaxParts, of_part);
     if (count != split_.count) {
@@ -114,7 +115,8 @@ class Merger {
       const auto first = file_.metadata.find(key);
       if (first == file_.metadata.end()) {
         if (!audit_.seen.insert(key).second) continue;
-        audit_.ledger.ignored(key, value.json(), text("only in part ", part + 1, "; metadata is read from the first part"));
+        audit_.ledger.ignored(key, value.json(),
+                              text("only in part ", part + 1, "; metadata is read from the first part"));
         audit_.warn(text(key, " has no effect: it is only in part ", part + 1));
       } else if (first->second.json() != value.json()) {
         of_part.refuse(text(key, ": ", shown(value), ", expected ", shown(first->second), " as in the first part"));

@@ -63,6 +63,8 @@ TEST_F(ReadModel, TellsFormatsByContents) {
   EXPECT_EQ(format(kParams), ModelFormat::kMistralParams);
   EXPECT_EQ(format(R"({"dim": 256, "n_layers": 2, "n_heads": 4, "rope_theta": 1e4, "multiple_of": 256})"),
             ModelFormat::kMetaParams);
+  EXPECT_EQ(format(R"({"model_type": "transformer", "dim": 256, "n_layers": 2, "n_heads": 4, "rope_theta": 1e4})"),
+            ModelFormat::kMistralParams);
   EXPECT_EQ(format(llama().bytes()), ModelFormat::kGguf);
 }
 

@@ -27,7 +27,9 @@ int main(int argc, char** argv) {
       tables[layer] = *table;
     }
   }
-  std::printf("%zu layers with a rope, %zu tables\n", tables.size(), cache.counters().tables);
+  const std::size_t distinct = cache.counters().tables;
+  std::printf("%zu layer%s with a rope, %zu table%s\n", tables.size(), tables.size() == 1 ? "" : "s", distinct,
+              distinct == 1 ? "" : "s");
   return 0;
 }
 // [end model]

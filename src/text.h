@@ -32,4 +32,10 @@ std::string text(const Pieces&... pieces) {
   return out;
 }
 
+// "1 byte", "2 bytes"
+template <std::integral Number>
+std::string counted(Number count, std::string_view noun) {
+  return text(count, ' ', noun, count == 1 ? "" : "s");
+}
+
 }  // namespace ropecache

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "model/ledger.h"
+#include "one_line.h"
 #include "ropecache/status.h"
 
 namespace ropecache::model {
@@ -22,16 +23,13 @@ struct Refusal {
   Status status;
 };
 
-// Names out of a file may hold anything; an error or a warning is one line of printable ASCII.
-std::string one_line(std::string text);
-
 // What all parts of a reader share: its name, the ledger, and which dotted keys are accounted for.
 struct Audit {
   std::string name;
   Ledger ledger;
   std::set<std::string, std::less<>> seen;
 
-  // "<name>: <text>"
+  // "<name>: <text>", one line whatever a file's names hold
   void warn(const std::string& text) { ledger.warn(one_line(name + ": " + text)); }
   [[noreturn]] void refuse(const std::string& text, StatusCode code = StatusCode::kInvalidArgument) const {
     throw Refusal{Status(code, one_line(name + ": " + text))};

@@ -153,8 +153,8 @@ class ConfigReader {
     const auto pairs = static_cast<std::size_t>(std::max(config.rotary_dim, 0) / 2);
     if (config.divisors.empty() || config.divisors.size() == pairs) return;
     if (config.divisors.size() < pairs || !row_.has(kFullHalf)) {
-      keys_.audit().refuse(text("tensor ", kGgufRopeFreqs, ": ", config.divisors.size(), " numbers, expected ", pairs,
-                                ", one for each pair"));
+      keys_.audit().refuse(text("tensor ", kGgufRopeFreqs, ": ", counted(config.divisors.size(), "number"),
+                                ", expected ", pairs, ", one for each pair"));
     }
     config.divisors.resize(pairs);
   }

@@ -34,7 +34,7 @@ class Parser {
     return Status(code, text(name_, ": ", what));
   }
   Status cut(std::string_view what) const {
-    return bad(text("ends within ", what, ", after ", in_.size(), " bytes"));
+    return bad(text("ends within ", what, ", after ", counted(in_.size(), "byte")));
   }
 
   Status header(std::uint64_t& tensors, std::uint64_t& keys) {

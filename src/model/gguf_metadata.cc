@@ -83,7 +83,7 @@ class Reader {
     const auto length = in_.get<std::uint64_t>();
     if (in_.failed()) return cut(text("the name of metadata key number ", n));
     if (length == 0 || length > 65535) {
-      return bad(text("metadata key number ", n, " has a name of ", length, " bytes, expected 1 to 65535"));
+      return bad(text("metadata key number ", n, " has a name of ", counted(length, "byte"), ", expected 1 to 65535"));
     }
     key = in_.bytes(length);
     if (in_.failed()) return cut(text("the name of metadata key number ", n));
@@ -158,8 +158,8 @@ class Reader {
     // Strings take at least their length field, arrays theirs and a type.
     const std::uint64_t least = *size != 0 ? *size : type == Type::kString ? 8 : 12;
     if (count > in_.left() / least) {
-      return bad(text(short_name(key), ": an array of ", count, " elements, more than the ", in_.left(),
-                      " bytes left can hold"));
+      return bad(text(short_name(key), ": an array of ", counted(count, "element"), ", more than the ",
+                      counted(in_.left(), "byte"), " left can hold"));
     }
     value.count = count;
     if (type == Type::kString) return skip_strings(key, count);
@@ -194,7 +194,7 @@ class Reader {
 
   Status bad(std::string_view what) const { return Status(StatusCode::kParse, text(name_, ": ", what)); }
   Status cut(std::string_view what) const {
-    return bad(text("ends within ", what, ", after ", in_.size(), " bytes"));
+    return bad(text("ends within ", what, ", after ", counted(in_.size(), "byte")));
   }
 
   GgufCursor& in_;

@@ -105,7 +105,7 @@ class ScalingReader {
   const std::vector<double>* tensor(std::string_view name) {
     const auto found = file_.rope_tensors.find(name);
     if (found == file_.rope_tensors.end()) return nullptr;
-    const std::string value = text("\"tensor of ", found->second.size(), " numbers\"");
+    const std::string value = text("\"tensor of ", counted(found->second.size(), "number"), "\"");
     if (row_.factors == Factors::kNever) {
       keys_.audit().ledger.ignored(name, value, "llama.cpp passes no frequency factors for this architecture");
       keys_.audit().warn(text("tensor ", name, " has no effect for this architecture"));

@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "model/audit.h"
 #include "model/gguf_file.h"
-#include "model/hf_section.h"  // Audit
 
 namespace ropecache::model {
 

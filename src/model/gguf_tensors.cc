@@ -30,7 +30,8 @@ class Reader {
   Status read_descriptions(std::uint64_t tensors) {
     // A name's length, the count of dimensions, a type and an offset: 24 bytes at least.
     if (tensors > in_.left() / 24) {
-      return bad(text("has ", tensors, " tensors, more than the ", in_.left(), " bytes left can describe"));
+      return bad(text("has ", counted(tensors, "tensor"), ", more than the ", counted(in_.left(), "byte"),
+                      " left can describe"));
     }
     for (std::uint64_t n = 0; n < tensors; ++n) {
       Status status = tensor_info(n);
@@ -50,12 +51,13 @@ class Reader {
                    StatusCode::kUnsupported);
       }
       if (tensor.count == 0 || tensor.count > kMaxRopeTensor) {
-        return bad(text("tensor ", tensor.name, ": ", tensor.count, " elements, expected 1 to ", kMaxRopeTensor));
+        return bad(text("tensor ", tensor.name, ": ", counted(tensor.count, "element"), ", expected 1 to ",
+                        kMaxRopeTensor));
       }
       const std::uint64_t bytes = tensor.count * size;
       if (padding > in_.left() || tensor.offset > in_.left() - padding ||
           bytes > in_.left() - padding - tensor.offset) {
-        return bad(text("tensor ", tensor.name, ": ", bytes, " bytes at offset ", tensor.offset,
+        return bad(text("tensor ", tensor.name, ": ", counted(bytes, "byte"), " at offset ", tensor.offset,
                         " lie past the end of the file"));
       }
       Status status = check_overlap(tensor, bytes);
@@ -78,7 +80,7 @@ class Reader {
     if (length > kMaxKeptName) in_.skip(length - kMaxKeptName);
     const auto dimensions = in_.get<std::uint32_t>();
     if (in_.failed()) return cut(place);
-    if (dimensions > 4) return bad(text(place, ": ", dimensions, " dimensions, expected at most 4"));
+    if (dimensions > 4) return bad(text(place, ": ", counted(dimensions, "dimension"), ", expected at most 4"));
     tensor.count = 1;
     for (std::uint32_t d = 0; d < dimensions; ++d) {
       const auto extent = in_.get<std::uint64_t>();
@@ -127,7 +129,7 @@ class Reader {
     return Status(code, text(name_, ": ", what));
   }
   Status cut(std::string_view what) const {
-    return bad(text("ends within ", what, ", after ", in_.size(), " bytes"));
+    return bad(text("ends within ", what, ", after ", counted(in_.size(), "byte")));
   }
 
   GgufCursor& in_;

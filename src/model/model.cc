@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ropecache/model.h"
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <new>
@@ -11,6 +12,7 @@
 #include "model/gguf_model.h"
 #include "model/json.h"
 #include "model/readers.h"
+#include "one_line.h"
 #include "text.h"
 
 namespace ropecache {
@@ -95,19 +97,32 @@ Result<ModelRopes> read_path(const std::string& path, const ReadOptions& options
     case FileBytes::Kind::kMissing:
       break;
   }
-  return Status(StatusCode::kIo, text(path, ": there is no such file"));
+  return Status(StatusCode::kIo, text(path.empty() ? "\"\"" : path, ": there is no such file"));
+}
+
+// Beyond the name of the file, of which a path can have 4096 bytes.
+constexpr std::size_t kMaxLine = 540;
+constexpr std::size_t kMaxNameInLine = 4096;
+
+// Errors and warnings hold names and values out of files, of any length and content.
+std::string tidy(std::string_view message, std::string_view name) {
+  const std::size_t most = std::min(name.size(), kMaxNameInLine) + kMaxLine;
+  return shortened(one_line(shortened(message, most)), most);
 }
 
 // The one place where what the standard library throws becomes a Status.
 template <class Read>
 Result<ModelRopes> guarded(std::string_view name, const Read& read) noexcept {
   try {
-    return read();
+    Result<ModelRopes> ropes = read();
+    if (!ropes.ok()) return Status(ropes.status().code(), tidy(ropes.status().message(), name));
+    for (std::string& warning : ropes->warnings) warning = tidy(warning, name);
+    return ropes;
   } catch (const std::bad_alloc&) {
     return Status(StatusCode::kOutOfMemory, "reading a model file");
   } catch (const std::exception& error) {
     try {
-      return Status(StatusCode::kInternal, text(name, ": ", error.what()));
+      return Status(StatusCode::kInternal, tidy(text(name, ": ", error.what()), name));
     } catch (const std::exception&) {
       return Status(StatusCode::kInternal, "reading a model file");
     }

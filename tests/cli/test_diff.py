@@ -154,5 +154,12 @@ class Formats(CliTest):
         (difference,) = self.json_of("diff", config, other, exit_status=1)["differences"]
         self.assertLess(difference["first_position"], 131072)
 
+    def test_factors_that_differ_late_are_named(self):
+        ones = [1.0] * 64
+        a = self.gguf("a.gguf", {"rope_freqs.weight": ones}, **llama_keys())
+        b = self.gguf("b.gguf", {"rope_freqs.weight": ones[:50] + [2.0] + ones[51:]}, **llama_keys())
+        (difference,) = self.json_of("diff", a, b, exit_status=1)["differences"]
+        self.assertEqual(difference["fields"], [{"field": "divisors", "a": "pair 50: 1", "b": "pair 50: 2"}])
+
     def test_bad_second_file(self):
         self.assertIn("missing.json", self.refuse("diff", self.config(), self.folder / "missing.json"))

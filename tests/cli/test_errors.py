@@ -85,6 +85,26 @@ class HostileFiles(CliTest):
         for stream in (result.stdout, result.stderr):
             self.assertNotIn(b"\x1b", stream)
 
+    def test_what_is_hidden_in_a_name_is_spelled_out(self):
+        for name, shown in (("a\u202eb", "a\\u202eb"), ("a\x9bb", "a\\u009bb"), ("a\nb", "a\\x0ab")):
+            self.assertIn(shown, self.refuse("plan", self.folder / name))
+        self.assertIn(r"a\xffb", self.refuse("plan", os.fsencode(self.folder) + b"/a\xffb"))
+
+    def test_names_in_other_alphabets_stay_readable(self):
+        for name in ("Mod\u00e8le", "\u6a21\u578b", "\u043c\u043e\u0434\u0435\u043b\u044c"):
+            self.assertIn(name, self.refuse("plan", self.folder / name))
+            self.assertIn(name, self.succeed("plan", self.config(name)))
+            self.assertIn(name, self.succeed("diff", self.config(name), self.config(name)))
+
+    def test_long_values_are_cut(self):
+        long = "m" * (1 << 20)
+        self.assertLess(len(self.refuse("plan", self.config(rope_scaling={"rope_type": long}))), 1000)
+        self.assertLess(len(self.refuse("plan", long[:100000])), 10000)
+        self.assertLess(len(self.refuse("plan", model("llama-2-7b"), long[:100000])), 10000)
+        self.assertLess(len(self.refuse("dump", model("llama-2-7b"), "--layer", 0, "--positions", long[:100000])), 1000)
+        result = self.run_cli("plan", self.config(model_type=long))
+        self.assertLess(len(result.stdout + result.stderr), 10000)
+
 
 class Values(CliTest):
     def test_error_names_file_key_value_and_expectation(self):
@@ -127,8 +147,10 @@ class Usage(CliTest):
             self.assertNotIn(command, text)
 
     def test_missing_file_argument(self):
-        for command in ("plan", "diff", "dump", "verify"):
-            self.refuse(command)
+        for command in ("plan", "dump", "verify"):
+            self.assertIn("FILE is required", self.refuse(command))
+        self.assertIn("A is required", self.refuse("diff"))
+        self.assertIn("B is required", self.refuse("diff", model("llama-2-7b")))
 
     def test_unknown_option(self):
         self.assertIn("--speed", self.refuse("plan", model("llama-2-7b"), "--speed"))

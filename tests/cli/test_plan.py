@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """plan: the schema and the facts of every model, lengths, roles, text."""
 
+import json
 import re
 from decimal import Decimal
 
@@ -230,6 +231,27 @@ class Text(CliTest):
     def test_layers_without_rope(self):
         text = self.succeed("plan", model("llama-4-scout"))
         self.assertIn("layers without rope: 3,7,11,15,19,23,27,31,35,39,43,47", text)
+
+    def test_one_is_not_many(self):
+        tower = {"hidden_size": 64, "num_attention_heads": 1, "num_hidden_layers": 1}
+        params = {"dim": 256, "n_layers": 2, "n_heads": 4, "rope_theta": 1e4, "vision_encoder": tower}
+        path = self.folder / "params.json"
+
+        def lines(**changes):
+            path.write_text(json.dumps(params | changes))
+            return self.succeed("plan", path, "--context", 1)
+
+        one = lines(n_layers=1)
+        self.assertRegex(one, r"^1 layer uses 1 table: .* per layer, 1 position\); 1 vision layer needs 1 table more: ")
+        self.assertIn(", 1 layer\n", one)
+        two = lines(nope_layer_interval=2, n_layers=4, vision_encoder=tower | {"num_hidden_layers": 2})
+        self.assertRegex(two, r"^2 layers share 1 table: .*; 2 vision layers need 1 table more: ")
+        self.assertIn("\nlayers without rope: 1,3\n", two)
+        self.assertIn("\nlayer without rope: 1\n", lines(nope_layer_interval=2))
+
+    def test_a_role_that_no_layer_has(self):
+        text = self.succeed("plan", model("llama-2-7b"), "--role", "vision")
+        self.assertTrue(text.startswith("no layer has a rope of this role\n"), text)
 
     def test_defaults_are_listed(self):
         text = self.succeed("plan", self.config(rope_theta=None))

@@ -106,6 +106,39 @@ TEST_F(ReadModel, OtherThings) {
   }
 }
 
+// Names of files are shown as they are where they can be seen; values out of files are cut.
+TEST_F(ReadModel, NamesInErrors) {
+  const std::string umlaut = write("Modell-\xc3\xa4.json", "[");
+  EXPECT_EQ(read_model(umlaut).status().message().substr(0, umlaut.size()), umlaut);
+  const std::string params = write("Modell-\xc3\xb6.json", R"({"dim": 256, "n_layers": 2})");
+  EXPECT_EQ(read_model(params).status().message().substr(0, params.size()), params);
+  for (const char* hidden : {"a\nb", "a\x1b[1mb", "a\xe2\x80\xae" "b", "a\xff" "b", "a\xc2\x9b" "b"}) {
+    const std::string message = read_model((folder_ / hidden).string()).status().message();
+    for (const char c : message) EXPECT_TRUE(c >= 0x20 && c < 0x7f) << message;
+    EXPECT_NE(message.find("/a\\"), std::string::npos) << message;
+  }
+}
+
+TEST(ReadModelJson, LongValuesAreCutInErrorsAndWarnings) {
+  const std::string mega(1 << 20, 'm');
+  const std::vector<std::string> documents = {
+      R"({"model_type": ")" + mega + R"("})",
+      R"({"dim": 256, "n_layers": 2, "n_heads": 4, "rope_scaling": ")" + mega + R"("})",
+      R"({"model_type": "llama", "rope_theta": ")" + mega + R"("})",
+      R"({"model_type": "llama", ")" + mega + R"(": 1, ")" + mega + R"(": 1})",
+      R"({"model_type": "llama", "hidden_size": 256, "num_attention_heads": 4, "num_hidden_layers": 2,
+          "rope_scaling": {"rope_type": ")" + mega + R"("}})"};
+  for (const std::string& document : documents) {
+    expect_clean(read_model_json(document, "long.json").status(), "long.json");
+  }
+  const Result<ModelRopes> model = read_model_json(
+      R"({"dim": 256, "n_layers": 2, "n_heads": 4, "rope_theta": 1e4, "rope_)" + mega + R"(": 1.5})", "long.json");
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  ASSERT_EQ(model->warnings.size(), 1u);
+  EXPECT_LT(model->warnings[0].size(), 600u);
+  EXPECT_TRUE(model->warnings[0].ends_with("mmm has no effect: not read from params.json"));
+}
+
 TEST_F(ReadModel, UnreadableFiles) {
   const std::string path = write("secret.json", kConfig);
   fs::permissions(path, fs::perms::none);

@@ -53,6 +53,18 @@ std::string numbers(const std::vector<double>& values) {
   return out.empty() ? "none" : out;
 }
 
+// Long lists can differ behind what is shown of them: there the first such pair stands for the list.
+std::pair<std::string, std::string> unequal(const std::vector<double>& a, const std::vector<double>& b) {
+  std::pair<std::string, std::string> out{numbers(a), numbers(b)};
+  if (a == b || out.first != out.second) return out;
+  const auto pair = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
+  const auto at = [pair](const std::vector<double>& list) {
+    return pair < std::ssize(list) ? fmt::format("pair {}: {}", pair, shortest(*(list.begin() + pair)))
+                                   : counted(list.size(), "pair");
+  };
+  return {at(a), at(b)};
+}
+
 std::string or_none(std::string text) { return text.empty() ? "none" : text; }
 
 // What the files say, word for word, where they say different things.
@@ -82,7 +94,8 @@ std::vector<FieldDifference> fields(const ModelRope& a, const ModelRope& b) {
     add("scaling", std::move(left), std::move(right));
   }
   add("exponent_dim", std::to_string(a.config.exponent_dim), std::to_string(b.config.exponent_dim));
-  add("divisors", numbers(a.config.divisors), numbers(b.config.divisors));
+  auto [left_divisors, right_divisors] = unequal(a.config.divisors, b.config.divisors);
+  add("divisors", std::move(left_divisors), std::move(right_divisors));
   if (a.rope.axes != b.rope.axes) add("axes", or_none(axes_text(a.config.axes)), or_none(axes_text(b.config.axes)));
   add("magnitude", a.rope.magnitude.to_decimal(), b.rope.magnitude.to_decimal());
   add("switch_length", threshold(a), threshold(b));
@@ -161,7 +174,7 @@ void compare_ropes(const Found& found, const ModelRope& a, const ModelRope& b) {
     found.note(NoteKind::kPairing,
                fmt::format("pairing {} and {}: as expected, {} weights of {} are stored in the other order",
                            pairing_name(a.rope.pairing), pairing_name(b.rope.pairing),
-                           model_format_name(permuted.format), printable(permuted.architecture)));
+                           model_format_name(permuted.format), printable(permuted.architecture, kMaxWord)));
     pairing_counts = false;
   }
 

@@ -49,7 +49,7 @@ Result<RowList> rows_asked(const DumpOptions& options, int axes) {
     if (!ids.ok()) return ids.status();
     if (std::ssize(*ids) != axes) {
       return Status(StatusCode::kInvalidArgument, fmt::format("--axis-positions: '{}': expected {} for this rope",
-                                                              printable(text), counted(static_cast<std::size_t>(axes), "position")));
+                                                              printable(text, kMaxWord), counted(static_cast<std::size_t>(axes), "position")));
     }
     rows.values.insert(rows.values.end(), ids->begin(), ids->end());
   }

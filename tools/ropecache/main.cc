@@ -108,7 +108,7 @@ int run(int argc, char** argv) {
 
   PlanOptions plan_options;
   CLI::App* plan_command = app.add_subcommand("plan", "the rope of each layer, why, and what sharing its table saves");
-  plan_command->add_option("file", plan_options.file, kFileText)->required()->option_text("FILE");
+  plan_command->add_option("FILE", plan_options.file, kFileText)->required()->option_text(" ");
   add_length(plan_command, plan_options.read);
   plan_command->add_option("--context", plan_options.read.context, "positions that memory is counted at")
       ->check(CLI::Range(std::int64_t{1}, kMaxLength))
@@ -120,15 +120,15 @@ int run(int argc, char** argv) {
 
   DiffOptions diff_options;
   CLI::App* diff_command = app.add_subcommand("diff", "which layers of two models rotate differently, and from where on it shows");
-  diff_command->add_option("a", diff_options.a, kFileText)->required()->option_text("A");
-  diff_command->add_option("b", diff_options.b, "the same, in any of the formats")->required()->option_text("B");
+  diff_command->add_option("A", diff_options.a, kFileText)->required()->option_text(" ");
+  diff_command->add_option("B", diff_options.b, "the same, in any of the formats")->required()->option_text(" ");
   add_length(diff_command, diff_options.read);
   add_json(diff_command, diff_options.json);
   diff_command->callback([&] { command = [&] { return diff(diff_options); }; });
 
   DumpOptions dump_options;
   CLI::App* dump_command = app.add_subcommand("dump", "rows of cos and sin, as decimals and as bits");
-  dump_command->add_option("file", dump_options.file, kFileText)->required()->option_text("FILE");
+  dump_command->add_option("FILE", dump_options.file, kFileText)->required()->option_text(" ");
   dump_command->add_option("--layer", dump_options.layer, "which layer's rope")->required()->option_text("L");
   choice<Role>(dump_command, "--role", role_names, [&](Role role) { dump_options.role = role; }, "which of the layer's ropes (attention)");
   auto* which = dump_command->add_option_group("positions");
@@ -145,7 +145,7 @@ int run(int argc, char** argv) {
 
   VerifyOptions verify_options;
   CLI::App* verify_command = app.add_subcommand("verify", "rows against MPFR, kernels against the definition, here");
-  verify_command->add_option("file", verify_options.file, kFileText)->required()->option_text("FILE");
+  verify_command->add_option("FILE", verify_options.file, kFileText)->required()->option_text(" ");
   verify_command->add_option("--samples", verify_options.samples, "random positions per table (16384)")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 28))
       ->option_text("N");

@@ -13,7 +13,14 @@
 namespace ropecache::cli {
 namespace {
 
+constexpr std::size_t kKeyWidth = 120;
 constexpr std::size_t kValueWidth = 48;  // of a key's value; long lists are cut, --json has them whole
+
+std::size_t total(const std::map<Role, std::size_t>& layers) {
+  std::size_t count = 0;
+  for (const auto& [role, number] : layers) count += number;
+  return count;
+}
 
 // The line worth reading first: what sharing saves. Counted as plan_memory() counts: attention, and what else there is.
 std::string headline(const Plan& plan) {
@@ -21,32 +28,37 @@ std::string headline(const Plan& plan) {
   for (const ModelRope& entry : plan.model.ropes) layers[entry.role].insert(entry.layers.begin(), entry.layers.end());
   std::map<Role, std::size_t> users;
   for (const auto& [role, which] : layers) users[role] = which.size();
-  if (users.empty()) return "no layer turns anything: there is no table to build";
+  if (users.empty()) {
+    return plan.all_roles ? "no layer turns anything: there is no table to build" : "no layer has a rope of this role";
+  }
   std::map<Role, std::size_t> others;
   if (users.contains(Role::kAttention)) {
     others = users;
     others.erase(Role::kAttention);
     std::erase_if(users, [](const auto& entry) { return entry.first != Role::kAttention; });
   }
-  std::size_t count = 0;
-  for (const auto& [role, number] : users) count += number;
-  std::string line = fmt::format("{} {} {}: {}", layers_text(users), count == 1 ? "uses" : "share",
+  std::string line = fmt::format("{} {} {}: {}", layers_text(users), total(users) == 1 ? "uses" : "share",
                                  counted(plan.memory.distinct_tables, "table"), bytes(plan.memory.shared_bytes));
   if (plan.context > 0) {
-    line += fmt::format(" instead of {} (a cos/sin table per layer, {} positions)",
-                        bytes(plan.memory.per_layer_bytes), plan.context);
+    line += fmt::format(" instead of {} (a cos/sin table per layer, {})", bytes(plan.memory.per_layer_bytes),
+                        counted(static_cast<std::size_t>(plan.context), "position"));
   } else {
     line += " at any context length (the file names none; --context N compares with a table per layer)";
   }
   if (others.empty()) return line;
-  if (plan.memory.other_tables == 0) return line + fmt::format("; {} share them too", layers_text(others));
-  return line + fmt::format("; {} need {} more: {}", layers_text(others), counted(plan.memory.other_tables, "table"),
-                            bytes(plan.memory.other_bytes));
+  const bool one = total(others) == 1;
+  if (plan.memory.other_tables == 0) {
+    return line + fmt::format("; {} {} {} too", layers_text(others), one ? "uses" : "share",
+                              plan.memory.distinct_tables == 1 ? "it" : "them");
+  }
+  return line + fmt::format("; {} {} {} more: {}", layers_text(others), one ? "needs" : "need",
+                            counted(plan.memory.other_tables, "table"), bytes(plan.memory.other_bytes));
 }
 
 std::string source_line(const Plan& plan) {
   const ModelRopes& model = plan.model;
-  std::string line = fmt::format("{}: {}, {}, {}", model.path, model_format_name(model.format), model.architecture,
+  std::string line = fmt::format("{}: {}, {}, {}", model.path, model_format_name(model.format),
+                                 printable(model.architecture, kMaxWord),
                                  counted(static_cast<std::size_t>(model.layers), "layer"));
   if (model.mtp > 0) line += fmt::format(" and {} for multi-token prediction", model.mtp);
   if (model.context > 0) line += fmt::format(", context {}", model.context);
@@ -66,8 +78,11 @@ std::string ropes_text(const Plan& plan, const Style& style) {
   for (const ModelRope& entry : plan.model.ropes) {
     const Rope& rope = entry.rope;
     std::string tables = short_key(rope);
-    if (entry.beyond) tables += fmt::format(", beyond {}: {}", entry.switch_length.value_or(0), short_key(*entry.beyond));
-    table.row({ranges(entry.layers), std::string(role_name(entry.role)), entry.group == "all" ? "" : entry.group,
+    if (entry.beyond) {
+      tables += fmt::format(", beyond {}: {}", entry.switch_length.value_or(0), short_key(*entry.beyond));
+    }
+    table.row({ranges(entry.layers), std::string(role_name(entry.role)),
+               entry.group == "all" ? "" : printable(entry.group, kMaxWord),
                std::to_string(rope.head_dim), std::to_string(rope.rotary_dim),
                rope.rotary_offset == 0 ? "" : std::to_string(rope.rotary_offset),
                std::string(pairing_name(rope.pairing)), shortest(entry.config.theta), scaling_text(entry.config),
@@ -83,23 +98,27 @@ std::string notes_text(const char* what, const std::vector<KeyNote>& notes, cons
   TextTable table({what, "value", "why"});
   for (const KeyNote& note : notes) {
     const bool cut = note.value.size() > kValueWidth;
-    table.row({note.key, cut ? note.value.substr(0, kValueWidth - 3) + "..." : note.value, note.reason});
+    table.row({printable(note.key, kKeyWidth), cut ? note.value.substr(0, kValueWidth - 3) + "..." : note.value,
+               note.reason});
   }
   return '\n' + table.text(style);
 }
+
+const char* noun(const std::vector<int>& layers) { return layers.size() == 1 ? "layer" : "layers"; }
 
 std::string other_layers_text(const Plan& plan) {
   const ModelRopes& model = plan.model;
   std::string out;
   if (plan.all_roles && !model.layers_without_rope.empty()) {
-    out += "\nlayers without rope: " + ranges(model.layers_without_rope);
+    out += fmt::format("\n{} without rope: {}", noun(model.layers_without_rope), ranges(model.layers_without_rope));
     const std::string scale = query_scale_text(model.query_scale_without_rope);
     if (!scale.empty()) out += ", query scale " + scale;
     out += '\n';
   }
   for (const ModelRope& entry : model.ropes) {
     if (entry.mtp_layers.empty()) continue;
-    out += fmt::format("\nMTP layers: {}, in the row of layers {}\n", ranges(entry.mtp_layers), ranges(entry.layers));
+    out += fmt::format("\nMTP {}: {}, in the row of {} {}\n", noun(entry.mtp_layers), ranges(entry.mtp_layers),
+                       noun(entry.layers), ranges(entry.layers));
   }
   return out;
 }

@@ -24,7 +24,7 @@ std::optional<std::int64_t> whole(std::string_view text) {
 Status bad(std::string_view item) {
   return {StatusCode::kInvalidArgument,
           fmt::format("--positions: '{}': expected whole numbers from {} to {} or ranges A-B of them",
-                      printable(item.substr(0, 40)), -kMaxPosition, kMaxPosition)};
+                      printable(item, 40), -kMaxPosition, kMaxPosition)};
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ Result<std::vector<std::int64_t>> parse_positions(std::string_view text) {
     if (!first || !last || *last < *first) return bad(item);
     if (static_cast<std::uint64_t>(*last - *first) >= kMaxRows - out.size()) {
       return Status(StatusCode::kInvalidArgument,
-                    fmt::format("--positions: '{}': expected {} rows at most", printable(item.substr(0, 40)), kMaxRows));
+                    fmt::format("--positions: '{}': expected {} rows at most", printable(item, 40), kMaxRows));
     }
     for (std::int64_t p = *first; p <= *last; ++p) out.push_back(p);
     if (item.size() == text.size()) return out;

@@ -17,14 +17,14 @@ void TextTable::row(std::vector<std::string> cells) {
 std::string TextTable::text(const Style& style, int indent) const {
   std::vector<std::size_t> widths(headings_.size(), 0);
   for (const auto& cells : rows_) {
-    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
+    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], columns(cells[i]));
   }
   const auto line = [&](const std::vector<std::string>& cells) {
     std::string out(static_cast<std::size_t>(indent), ' ');
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (widths[i] == 0) continue;
       out += cells[i];
-      out.append(std::max(widths[i], headings_[i].size()) - cells[i].size() + 2, ' ');
+      out.append(std::max(widths[i], headings_[i].size()) - columns(cells[i]) + 2, ' ');
     }
     return out.substr(0, out.find_last_not_of(' ') + 1);
   };

@@ -4,9 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+
+#include "one_line.h"
 
 namespace ropecache::cli {
 namespace {
@@ -56,13 +59,13 @@ std::string counted(std::size_t count, std::string_view noun) {
 std::string shortest(double value) { return shortest_of(value); }
 std::string shortest(float value) { return shortest_of(value); }
 
-std::string printable(std::string_view text) {
-  // Everything but printable ASCII: C1 controls and overrides of direction hide in UTF-8 and act on a terminal.
-  std::string out(text);
-  for (char& c : out) {
-    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
-  }
-  return out;
+std::string printable(std::string_view text, std::size_t most) {
+  return shortened(one_line(shortened(text, most)), most);
+}
+
+std::size_t columns(std::string_view text) {
+  const auto starts = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; };
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts));
 }
 
 }  // namespace ropecache::cli

@@ -17,7 +17,12 @@ std::string counted(std::size_t count, std::string_view noun);  // "1 layer", "3
 // The shortest decimal that reads back as `value`; digits alone where they are few: "10000", not "1e+04".
 std::string shortest(double value);
 std::string shortest(float value);
-// Control bytes (a file's strings may hold any) replaced by '?', so that a text line stays one line.
-std::string printable(std::string_view text);
+// One line: what acts on a terminal or is not seen spelled out ("\x1b"), valid UTF-8 as it is, what is longer than
+// `most` bytes without its middle. Files and their names may hold anything.
+inline constexpr std::size_t kMaxWord = 80;    // a name out of a file
+inline constexpr std::size_t kMaxLine = 6000;  // holds the longest path and what is said of it
+std::string printable(std::string_view text, std::size_t most = kMaxLine);
+// Columns of a terminal that valid UTF-8 takes, at one for each character.
+std::size_t columns(std::string_view text);
 
 }  // namespace ropecache::cli

@@ -97,7 +97,8 @@ Status add_rows(const Subject& subject, const OracleRope& oracle, const VerifyOp
                {"ratio", cut(tally.worst_ulp / 0.5)},
                {"threads", threads}});
   report.add(std::move(json), tally.values, tally.wrong);
-  const std::string how = fmt::format("profile {}, {} positions in MPFR", profile_name(options.profile), found->positions);
+  const std::string how = fmt::format("profile {}, {} in MPFR", profile_name(options.profile),
+                                      counted(static_cast<std::size_t>(found->positions), "position"));
   report.lines.push_back(cells("rows", subject, how, tally.values, tally.wrong,
                                fmt::format("worst error {} ulp", cut(tally.worst_ulp))));
   return {};

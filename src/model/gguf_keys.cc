@@ -28,6 +28,12 @@ constexpr std::array<std::string_view, 12> kRopeWords = {"rope",
                                                          "indexer.types",
                                                          "yarn"};
 
+// Keys that say something of each layer, where they are lists.
+constexpr std::array<std::string_view, 9> kPerLayer = {
+    "attention.head_count",           "attention.head_count_kv",   "attention.sliding_window_pattern",
+    "attention.recurrent_layers",     "attention.rope_pattern",    "attention.compress_ratios",
+    "attention.indexer.types",        "rope.freq_base_per_layer",  "rope.dimension_count_per_layer"};
+
 struct Reason {
   std::string_view ending;
   std::string_view text;
@@ -170,6 +176,16 @@ void GgufKeys::refuse(std::string_view key, std::string_view expected, StatusCod
   audit_.refuse(ropecache::text(full_name(key), ": ", value == nullptr ? std::string("missing") : shown(*value),
                                 ", expected ", expected),
                 code);
+}
+
+void GgufKeys::warn_of_surplus(int layers) const {
+  for (const std::string_view key : kPerLayer) {
+    const GgufValue* value = peek(key);
+    if (value == nullptr || value->count <= static_cast<std::uint64_t>(layers)) continue;
+    if (!audit_.seen.contains(full_name(key))) continue;
+    audit_.warn(ropecache::text(full_name(key), ": a list of ", value->count, " for ", counted(layers, "layer"),
+                                ": the rest of it has no effect"));
+  }
 }
 
 void GgufKeys::ignore_the_rest() const {

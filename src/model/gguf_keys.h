@@ -49,6 +49,8 @@ class GgufKeys {
   // "<file>: <architecture>.<key>: <value or missing>, expected <expected>"
   [[noreturn]] void refuse(std::string_view key, std::string_view expected,
                            StatusCode code = StatusCode::kInvalidArgument) const;
+  // Warns of lists that were read and go on behind the last of `layers`.
+  void warn_of_surplus(int layers) const;
   // Every key of the file that looks as if it had to do with ropes and was not looked at.
   void ignore_the_rest() const;
 

@@ -70,6 +70,7 @@ Result<ModelRopes> read(GgufFile file, std::string_view name, const std::string&
   if (std::find(layers.rotates.begin(), layers.rotates.end(), true) != layers.rotates.end()) {
     ropes = gguf_layer_ropes(row, keys, file, layers, model);
   }
+  keys.warn_of_surplus(layers.all());
   keys.ignore_the_rest();
   Status status = assemble(ropes, options, name, model);
   if (!status.ok()) return status;

@@ -26,6 +26,7 @@ constexpr Word kWords[] = {
     {"rotary", true, kNotRead},
     {"yarn", true, kNotRead},
     {"scaling", true, kNotRead},
+    {"scale_factor", true, kNotRead},
     {"freq_", true, kNotRead},
     {"theta", true, kNotRead},
     {"nope", true, kNotRead},

@@ -150,6 +150,23 @@ TEST(GgufKeys, TensorWithoutEffectIsReported) {
 }
 
 // Kimi-K2: the converter may write the betas, llama.cpp does not read them there.
+TEST(GgufKeys, ListsThatGoOnBehindTheLastLayer) {
+  const auto with = [](const std::vector<float>& bases) {
+    return read(llama().f32("rope.freq_base", 10000).floats("rope.freq_base_per_layer", bases));
+  };
+  EXPECT_TRUE(with({1e4f, 2e4f}).warnings.empty());
+  const ModelRopes longer = with({1e4f, 2e4f, 3e4f});
+  EXPECT_TRUE(has_warning(longer, "llama.rope.freq_base_per_layer: a list of 3 for 2 layers: the rest of it has no"));
+  ASSERT_EQ(longer.ropes.size(), 2u);
+  EXPECT_EQ(longer.ropes[1].config.theta, 2e4);
+  EXPECT_EQ(error_of(llama().floats("rope.freq_base_per_layer", {1e4f})),
+            "m.gguf: llama.rope.freq_base_per_layer: [10000], expected a number, or a list of at least 2");
+  EXPECT_TRUE(has_warning(read(gguf_model("llama", 1, 256, 4, 4096)
+                                   .f32("rope.freq_base", 10000)
+                                   .floats("rope.freq_base_per_layer", {1e4f, 1e4f})),
+                          "a list of 2 for 1 layer:"));
+}
+
 TEST(GgufKeys, BetasThatLlamaCppDrops) {
   const ModelRopes model = read(gguf_model("deepseek2", 2, 7168, 64, 131072)
                                     .u32("attention.key_length_mla", 192)

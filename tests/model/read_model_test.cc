@@ -287,8 +287,8 @@ TEST(ReadModelBytes, SplitWithoutFiles) {
 // 0 is what joining the parts again leaves; 1 and no key at all say the same.
 TEST(ReadModelBytes, WholeFilesThatWereSplit) {
   for (const std::uint16_t count : {std::uint16_t{0}, std::uint16_t{1}}) {
-    const Result<ModelRopes> model =
-        read_model_gguf(llama().u16("split.no", 0).u16("split.count", count).i32("split.tensors.count", 9).bytes(), "x");
+    const GgufWriter file = llama().u16("split.no", 0).u16("split.count", count).i32("split.tensors.count", 9);
+    const Result<ModelRopes> model = read_model_gguf(file.bytes(), "x");
     ASSERT_TRUE(model.ok()) << model.status().message();
     EXPECT_TRUE(model->warnings.empty());
   }

@@ -86,7 +86,7 @@ class Reader {
     }
     if (tower_only) add_tower(root, family_of(vision_families(), type, {}), type, Role::kVision);
 
-    account_for_leftovers(file_, decoder.section.path(), audit_);
+    account_for_leftovers(file_, decoder.section.path(), !ropes_.empty(), audit_);
     finish();
     return std::move(model_);
   }

@@ -121,6 +121,7 @@ struct Family {
 
   AxesRule axes = AxesRule::kSingle;
   std::array<int, 3> sections = {};  // where the file has none
+  bool sections_loose = false;       // ... which the class takes although they do not fit its own heads
   IndexerRule indexer = IndexerRule::kNone;
   QueryRule query = QueryRule::kNone;
   bool softmax_scale = false;        // YaRN's mscale_all_dim goes to the softmax scale

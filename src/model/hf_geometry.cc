@@ -3,6 +3,7 @@
 #include "model/hf_geometry.h"
 
 #include <array>
+#include <initializer_list>
 #include <span>
 
 #include "text.h"
@@ -11,21 +12,27 @@ namespace ropecache::model {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kHeadsKeys = {
-    "num_attention_heads", "n_head", "num_heads", "n_heads", "encoder_attention_heads", "decoder_num_attention_heads"};
+// Keys of one line mean the same; the lines are tried in turn.
+constexpr std::array<std::string_view, 4> kHeadsKeys = {"num_attention_heads", "n_head", "num_heads", "n_heads"};
+constexpr std::array<std::string_view, 1> kEncoderHeadsKeys = {"encoder_attention_heads"};
+constexpr std::array<std::string_view, 1> kDecoderHeadsKeys = {"decoder_num_attention_heads"};
 // embed_dim first: in Qwen2-VL's vision tower hidden_size is the width of the decoder.
-constexpr std::array<std::string_view, 5> kHiddenKeys = {"embed_dim", "hidden_size", "n_embd", "d_model", "dim"};
+constexpr std::array<std::string_view, 1> kEmbedKeys = {"embed_dim"};
+constexpr std::array<std::string_view, 3> kHiddenKeys = {"hidden_size", "n_embd", "d_model"};
+constexpr std::array<std::string_view, 1> kDimKeys = {"dim"};
 constexpr std::array<std::string_view, 4> kHeadKeys = {"head_dim", "kv_channels", "attention_head_dim", "d_kv"};
 constexpr std::array<std::string_view, 5> kPartialKeys = {"partial_rotary_factor", "rotary_pct", "rope_pct",
                                                           "rotary_emb_fraction", "rotary_percentage"};
 
-// The first of some keys that the file has; `key` becomes it.
-std::optional<int> first_size(const Section& config, std::span<const std::string_view> keys, std::string_view& key) {
-  for (const std::string_view candidate : keys) {
-    const auto size = config.integer(candidate, 1, kMaxWidth);
-    if (!size) continue;
-    key = candidate;
-    return static_cast<int>(*size);
+using Keys = std::span<const std::string_view>;
+
+// The size by the first group of keys that the file has; `key` becomes the key.
+std::optional<int> first_size(const Section& config, std::initializer_list<Keys> groups, std::string_view& key) {
+  for (const Keys keys : groups) {
+    const std::string_view found = config.one_of(keys);
+    if (found.empty()) continue;
+    key = found;
+    return static_cast<int>(*config.integer(found, 1, kMaxWidth));
   }
   return std::nullopt;
 }
@@ -33,8 +40,8 @@ std::optional<int> first_size(const Section& config, std::span<const std::string
 int derived_head_dim(const Section& config, const Sizes* sizes) {
   std::string_view heads_key = kHeadsKeys[0];
   std::string_view hidden_key = "hidden_size";
-  std::optional<int> heads = first_size(config, kHeadsKeys, heads_key);
-  std::optional<int> hidden = first_size(config, kHiddenKeys, hidden_key);
+  std::optional<int> heads = first_size(config, {kHeadsKeys, kEncoderHeadsKeys, kDecoderHeadsKeys}, heads_key);
+  std::optional<int> hidden = first_size(config, {kEmbedKeys, kHiddenKeys, kDimKeys}, hidden_key);
   if (!heads && sizes != nullptr && sizes->heads != 0) {
     heads = sizes->heads;
     config.defaulted(heads_key, *heads, text("class default of ", sizes->type));
@@ -67,42 +74,57 @@ int split_size(const Section& config, std::string_view key, int fallback) {
 
 // DeepSeek's split heads. head_dim in such files is something else (GLM-5: 192, others: 64), partial_rotary_factor
 // describes the split and is not applied once more.
-Geometry read_mla(const Section& config, const Family* family) {
+Geometry read_mla(const Section& config, const Family* family, const Section& block) {
   Geometry geometry;
   geometry.rotary_offset = split_size(config, "qk_nope_head_dim", family == nullptr ? 0 : family->split[0]);
   geometry.rotary_dim = split_size(config, "qk_rope_head_dim", family == nullptr ? 0 : family->split[1]);
   geometry.head_dim = geometry.rotary_dim + geometry.rotary_offset;
   config.ignore_if_present("head_dim", "qk_nope_head_dim and qk_rope_head_dim give the head");
-  config.ignore_if_present("partial_rotary_factor", "qk_rope_head_dim turns as a whole");
+  for (const Section* section : {&config, &block}) {
+    section->ignore_if_present("partial_rotary_factor", "qk_rope_head_dim turns as a whole");
+  }
   return geometry;
 }
 
-// The factor as the file's flat keys give it.
-std::optional<double> flat_partial(const Section& config, const Family* family) {
-  if (family != nullptr) {
-    if (const auto factor = config.number("partial_rotary_factor")) return factor;
-    return family->partial_key.empty() ? std::nullopt : config.number(family->partial_key);
-  }
-  for (const std::string_view key : kPartialKeys) {
-    if (const auto factor = config.number(key)) return factor;
-  }
-  return std::nullopt;
+// The flat key of the factor that the file has; empty where it has none.
+std::string_view flat_partial_key(const Section& config, const Family* family) {
+  if (family == nullptr) return config.one_of(kPartialKeys);
+  const std::array<std::string_view, 2> keys = {kPartialKeys[0], family->partial_key};
+  return config.one_of(std::span(keys).first(family->partial_key.empty() ? 1 : 2));
 }
 
-int rotary_width(const Section& config, const Family* family, int head_dim, std::optional<double> partial) {
-  if (family != nullptr && family->partial == 0 && family->width_key.empty()) {
-    // The type's code turns the whole head and does not look.
-    if (const auto factor = partial ? partial : config.number("partial_rotary_factor"); factor && *factor != 1) {
-      config.audit().warn(
-          text("partial_rotary_factor ", *factor, " has no effect: ", family->type, " turns whole heads"));
+std::optional<double> read_partial(const Section& config, const Family* family, const PartialSource& source) {
+  const std::optional<double> before = source.own ? source.own : source.block.number("partial_rotary_factor");
+  const std::string_view key = flat_partial_key(config, family);
+  const std::optional<double> flat = key.empty() ? std::nullopt : config.number(key);
+  if (before && flat && *before != *flat && !source.block.is_preset()) {
+    config.audit().warn(
+        text(source.own ? "the layer's own partial_rotary_factor" : source.block.path("partial_rotary_factor"), " is ",
+             *before, " but ", config.path(key), " is ", *flat, "; the first is taken"));
+  }
+  return before ? before : flat;
+}
+
+// The type's code turns the whole head, or a part of its own, and does not look.
+void leave_partial(const Section& config, const Family& family, const PartialSource& source) {
+  const bool fixed = family.partial_fixed;
+  for (const Section* section : {&source.block, &config}) {
+    if (const auto factor = section->glance("partial_rotary_factor");
+        factor && *factor != (fixed ? family.partial : 1) && !section->is_preset()) {
+      config.audit().warn(text(section->path("partial_rotary_factor"), " ", *factor, " has no effect: ", family.type,
+                               fixed ? " has its own" : " turns whole heads"));
     }
-    return head_dim;
+    section->ignore_if_present("partial_rotary_factor",
+                               fixed ? "the model type has its own" : "the model type turns whole heads");
   }
-  if (family != nullptr && family->partial_fixed) {
-    config.ignore_if_present("partial_rotary_factor", "the model type has its own");
-    return partial_width(config, head_dim, family->partial);
+}
+
+int rotary_width(const Section& config, const Family* family, int head_dim, const PartialSource& source) {
+  if (family != nullptr && (family->partial_fixed || (family->partial == 0 && family->width_key.empty()))) {
+    leave_partial(config, *family, source);
+    return family->partial_fixed ? partial_width(config, head_dim, family->partial) : head_dim;
   }
-  if (!partial) partial = flat_partial(config, family);
+  const std::optional<double> partial = read_partial(config, family, source);
   const std::string_view width_key = family == nullptr ? "rotary_dim" : family->width_key;
   const auto width = width_key.empty() ? std::nullopt : config.integer(width_key, 0, kMaxWidth);
   if (partial) {
@@ -141,7 +163,7 @@ int read_head_dim(const Section& config, const Family* family, const Sizes* size
   if (family != nullptr && family->head == HeadRule::kDoubled) return 2 * derived_head_dim(config, sizes);
   if (family == nullptr) {
     std::string_view key;
-    if (const auto size = first_size(config, kHeadKeys, key)) return *size;
+    if (const auto size = first_size(config, {kHeadKeys}, key)) return *size;
   } else if (const auto size = config.integer(family->head_key, 1, kMaxWidth)) {
     return static_cast<int>(*size);
   }
@@ -153,9 +175,9 @@ int read_head_dim(const Section& config, const Family* family, const Sizes* size
 }
 
 Geometry read_geometry(const Section& config, const Family* family, const Sizes* sizes, bool global,
-                       std::optional<double> partial, bool proportional) {
+                       const PartialSource& partial, bool proportional) {
   const bool split_keys = config.has("qk_rope_head_dim") && config.has("qk_nope_head_dim");
-  if (family != nullptr ? family->head == HeadRule::kMla : split_keys) return read_mla(config, family);
+  if (family != nullptr ? family->head == HeadRule::kMla : split_keys) return read_mla(config, family, partial.block);
 
   Geometry geometry;
   geometry.head_dim = global && family != nullptr && family->global_head_dim != 0
@@ -168,7 +190,9 @@ Geometry read_geometry(const Section& config, const Family* family, const Sizes*
   if (family != nullptr && family->head == HeadRule::kTail) {
     const auto width = config.integer("qk_rope_head_dim", 0, geometry.head_dim);
     geometry.rotary_dim = width ? static_cast<int>(*width) : rotary_width(config, family, geometry.head_dim, partial);
-    if (width) config.ignore_if_present("partial_rotary_factor", "qk_rope_head_dim says the same");
+    for (const Section* section : {&config, &partial.block}) {
+      if (width) section->ignore_if_present("partial_rotary_factor", "qk_rope_head_dim says the same");
+    }
     geometry.rotary_offset = geometry.head_dim - geometry.rotary_dim;
     return geometry;
   }

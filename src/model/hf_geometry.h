@@ -18,10 +18,15 @@ struct Geometry {
   int rotary_offset = 0;
 };
 
-// `global`: full-attention layers, where they have a head size of their own. `partial`: what the rope parameters or the
-// layer's own entry say; nothing where they are silent.
+// Where partial_rotary_factor can stand beside the flat keys; these go before them.
+struct PartialSource {
+  Section block;              // the rope parameters of the layer
+  std::optional<double> own;  // the layer's entry of a list
+};
+
+// `global`: full-attention layers, where they have a head size of their own.
 Geometry read_geometry(const Section& config, const Family* family, const Sizes* sizes, bool global,
-                       std::optional<double> partial, bool proportional);
+                       const PartialSource& partial, bool proportional);
 
 // hidden / heads, or the size the file or the class gives the head.
 // int(head_dim * partial), in double as transformers computes it; refuses a factor that gives no width.

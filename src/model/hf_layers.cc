@@ -8,23 +8,34 @@
 
 #include "model/assemble.h"
 #include "model/hf_kinds.h"
+#include "model/hf_layer_values.h"
 #include "text.h"
 
 namespace ropecache::model {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> kCountKeys = {
-    "num_hidden_layers", "n_layer", "num_layers", "n_layers", "depth", "decoder_layers", "decoder_num_hidden_layers"};
+// Of one meaning; the others are tried after them.
+constexpr std::array<std::string_view, 4> kCountKeys = {"num_hidden_layers", "n_layer", "num_layers", "n_layers"};
+constexpr std::array<std::string_view, 3> kOtherCountKeys = {"depth", "decoder_layers", "decoder_num_hidden_layers"};
 constexpr std::array<std::string_view, 4> kMtpKeys = {"num_nextn_predict_layers", "mtp_num_hidden_layers",
                                                       "num_mtp_layers", "mtp_num_layers"};
 
-int read_count(const Section& config, const Sizes* sizes) {
-  for (const std::string_view key : kCountKeys) {
-    if (const auto count = config.integer(key, 0, kMaxLayers)) return static_cast<int>(*count);
+// `least`: 1 for a decoder; a tower of no layers is a model without that tower.
+int read_count(const Section& config, const Sizes* sizes, int least) {
+  std::string_view key = config.one_of(kCountKeys);
+  for (const std::string_view other : kOtherCountKeys) {
+    if (key.empty() && config.has(other)) key = other;
+  }
+  if (!key.empty()) {
+    const int count = static_cast<int>(*config.integer(key, least, kMaxLayers));
+    if (count == 0) config.audit().warn(text(config.path(key), " is 0: the tower has no layers"));
+    return count;
   }
   const Json* types = config.peek("layer_types");  // Nemotron-H
-  if (types != nullptr && types->is_array() && types->size() <= kMaxLayers) return static_cast<int>(types->size());
+  if (types != nullptr && types->is_array() && !types->empty() && types->size() <= kMaxLayers) {
+    return static_cast<int>(types->size());
+  }
   if (sizes == nullptr || sizes->layers == 0) config.refuse(kCountKeys[0], "the number of layers");
   config.defaulted(kCountKeys[0], sizes->layers, text("class default of ", sizes->type));
   return sizes->layers;
@@ -32,12 +43,14 @@ int read_count(const Section& config, const Sizes* sizes) {
 
 // How many MTP layers the file says there are.
 std::optional<int> read_mtp(const Section& config) {
-  for (const std::string_view key : kMtpKeys) {
-    if (const auto count = config.integer(key, 0, kMaxLayers)) return static_cast<int>(*count);
+  if (const std::string_view key = config.one_of(kMtpKeys); !key.empty()) {
+    return static_cast<int>(*config.integer(key, 0, kMaxLayers));
   }
   if (const auto use = config.boolean("use_mtp"); use && !*use) return 0;
   if (const auto modules = config.integer("num_mtp_modules", 0, 64)) {
+    if (*modules == 0) return 0;
     const auto each = config.integer("mtp_transformer_layers", 0, 64);
+    if (!each) config.defaulted("mtp_transformer_layers", 1, "of each MTP module");
     return static_cast<int>(*modules * each.value_or(1));
   }
   return std::nullopt;
@@ -69,9 +82,7 @@ void apply_nope(const Section& config, const Family& family, Layers& layers) {
     case NopeRule::kNoRopeLayers: {
       const auto list = config.integers("no_rope_layers");
       if (list && !list->empty()) {
-        if (list->size() < static_cast<std::size_t>(layers.count)) {
-          config.refuse("no_rope_layers", text("an entry for each of the ", layers.count, " layers"));
-        }
+        check_length(config, "no_rope_layers", list->size(), layers);
         config.ignore_if_present("no_rope_layer_interval", "no_rope_layers says more");
         for (std::size_t i = 0; i < std::min(list->size(), layers.all.size()); ++i)
           layers.all[i].rotates &= (*list)[i] != 0;
@@ -89,7 +100,11 @@ void apply_nope(const Section& config, const Family& family, Layers& layers) {
       static const std::vector<int> kOfClass = {3, 8, 13, 18, 23, 28, 33, 38};
       if (!crossing) config.defaulted("cross_attention_layers", kOfClass, "of the model type");
       for (const int layer : crossing.value_or(kOfClass)) {
-        if (layer >= 0 && layer < layers.count) layers.all[static_cast<std::size_t>(layer)].rotates = false;
+        if (layer >= 0 && layer < layers.count) {
+          layers.all[static_cast<std::size_t>(layer)].rotates = false;
+        } else if (crossing) {
+          config.refuse("cross_attention_layers", text("layers from 0 to ", layers.count - 1));
+        }
       }
       return;
     }
@@ -100,9 +115,7 @@ void apply_nope(const Section& config, const Family& family, Layers& layers) {
         for (Layer& layer : layers.all) layer.rotates &= family.nope == NopeRule::kThetaList || !full(layer);
         return;
       }
-      if (list->size() < static_cast<std::size_t>(layers.count)) {
-        config.refuse("layer_rope_theta", text("an entry for each of the ", layers.count, " layers"));
-      }
+      check_length(config, "layer_rope_theta", list->size(), layers);
       for (std::size_t i = 0; i < std::min(list->size(), layers.all.size()); ++i) {
         layers.all[i].rotates &= (*list)[i] != 0;
         if (family.nope == NopeRule::kThetaList && (*list)[i] != 0) layers.all[i].theta = (*list)[i];
@@ -112,51 +125,24 @@ void apply_nope(const Section& config, const Family& family, Layers& layers) {
   }
 }
 
-// Step-3.5: rope_theta and partial_rotary_factors as lists, one entry per layer, MTP layers included.
-void read_lists_of_values(const Section& config, Layers& layers) {
-  const auto fill = [&](std::string_view key, std::optional<double> Layer::*field) {
-    const Json* value = config.peek(key);
-    if (value == nullptr || !value->is_array()) return;
-    const auto list = *config.numbers(key);
-    if (list.size() < static_cast<std::size_t>(layers.count)) {
-      config.refuse(key, text("a number, or an entry for each of the ", layers.count, " layers"));
-    }
-    for (std::size_t i = 0; i < std::min(list.size(), layers.all.size()); ++i) layers.all[i].*field = list[i];
-  };
-  fill("rope_theta", &Layer::theta);
-  fill("partial_rotary_factors", &Layer::partial);
-}
-
-// per_layer_config: keys of single layers ("05") or of a kind of layer.
-void read_own_configs(const Section& config, Layers& layers) {
-  const Section own = config.child("per_layer_config");
-  if (!own.exists()) return;
-  if (own.object()->size() > static_cast<std::size_t>(kMaxLayers)) {
-    config.refuse("per_layer_config", text("at most ", kMaxLayers, " entries"));
-  }
-  for (const auto& [key, value] : own.object()->items()) {
-    if (!value.is_object()) own.refuse(key, "an object");
-    const bool number = !key.empty() && key.size() <= 6 && key.find_first_not_of("0123456789") == std::string::npos;
-    const auto layer = number ? static_cast<std::size_t>(std::stoi(key)) : 0;
-    if (number && layer < layers.all.size()) layers.all[layer].own = key;
-    for (Layer& other : layers.all) {
-      if (!number && other.own.empty() && other.kind == key) other.own = key;
-    }
-  }
-}
-
 // Sparse attention shares one indexer's choice among neighbours: "full" layers have the indexer (GLM-5.2).
 void read_indexers(const Section& config, const Family& family, Layers& layers) {
   if (family.indexer == IndexerRule::kNone) return;
-  const auto types = read_names(config, "indexer_types");
-  if (!types.empty()) {
-    for (std::size_t i = 0; i < std::min(types.size(), layers.all.size()); ++i)
-      layers.all[i].indexes = types[i] != "shared";
+  if (const Json* types = config.take("indexer_types")) {
+    if (!types->is_array()) config.refuse("indexer_types", "a list of full and shared");
+    check_length(config, "indexer_types", types->size(), layers);
+    for (std::size_t i = 0; i < types->size(); ++i) {
+      const bool shared = types->at(i) == "shared";
+      if (!shared && types->at(i) != "full") config.refuse("indexer_types", "a list of full and shared");
+      if (i < layers.all.size()) layers.all[i].indexes = !shared;
+    }
     return;
   }
   const auto frequency = config.integer("index_topk_freq", 1, kMaxLayers);
   if (!frequency) return;
-  const auto offset = config.integer("index_skip_topk_offset", 0, kMaxLayers).value_or(2);
+  const auto stated = config.integer("index_skip_topk_offset", 0, kMaxLayers);
+  const std::int64_t offset = stated.value_or(2);
+  if (!stated) config.defaulted("index_skip_topk_offset", offset, "of the model type");
   for (std::size_t i = 0; i < layers.all.size(); ++i) {
     layers.all[i].indexes = std::max<std::int64_t>(static_cast<std::int64_t>(i) - offset + 1, 0) % *frequency == 0;
   }
@@ -164,13 +150,14 @@ void read_indexers(const Section& config, const Family& family, Layers& layers) 
 
 }  // namespace
 
-Layers read_layers(const Section& config, const Family* family, const Sizes* sizes, bool mtp) {
+Layers read_layers(const Section& config, const Family* family, const Sizes* sizes, bool decoder) {
   Layers layers;
+  bool mtp = decoder;
   if (mtp && family != nullptr && family->mtp_apart) {
     config.ignore_if_present(kMtpKeys[0], "MTP layers of this model type are a module of their own");
     mtp = false;
   }
-  layers.count = read_count(config, sizes);
+  layers.count = read_count(config, sizes, decoder ? 1 : 0);
   const std::optional<int> counted = mtp ? read_mtp(config) : std::nullopt;
   std::vector<std::string> kinds = read_kinds(config, family, layers.count);
   const int rest =
@@ -208,8 +195,7 @@ Layers read_layers(const Section& config, const Family* family, const Sizes* siz
   }
   if (family != nullptr) apply_nope(config, *family, layers);
   if (family != nullptr) read_indexers(config, *family, layers);
-  read_lists_of_values(config, layers);
-  read_own_configs(config, layers);
+  read_layer_values(config, layers);
   return layers;
 }
 

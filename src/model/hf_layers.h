@@ -28,7 +28,8 @@ struct Layers {
   std::vector<Layer> all;  // count + mtp of them
 };
 
-// `family` nullptr: an unknown type, read by its keys alone. `mtp`: the tower may have MTP layers.
-Layers read_layers(const Section& config, const Family* family, const Sizes* sizes, bool mtp);
+// `family` nullptr: an unknown type, read by its keys alone. `decoder`: there is at least one layer, and
+// MTP layers may follow.
+Layers read_layers(const Section& config, const Family* family, const Sizes* sizes, bool decoder);
 
 }  // namespace ropecache::model

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string>
 
 #include "text.h"
@@ -13,7 +14,8 @@ namespace ropecache::model {
 namespace {
 
 constexpr std::array<std::string_view, 3> kWords = {"rope", "rotary", "theta"};
-constexpr int kMostEntries = 500;  // a file with more is not a model's
+constexpr int kMostEntries = 500;         // a file with more is not a model's
+constexpr std::size_t kMostListed = 400;  // characters of keys in one warning
 
 // Keys that a checkpoint's own code knows, and what a reader of a plan should know of them.
 struct Known {
@@ -45,9 +47,10 @@ bool looks_relevant(std::string_view key) {
 // null, false and a factor of 1 ask for nothing.
 bool is_neutral(const Json& value) { return value.is_null() || value == Json(false) || value == Json(1.0); }
 
+// Keys that had no effect for one reason make one warning.
 class Scan {
  public:
-  Scan(std::string_view decoder, Audit& audit) : decoder_(decoder), audit_(audit) {}
+  Scan(std::string_view decoder, bool rotates, Audit& audit) : decoder_(decoder), rotates_(rotates), audit_(audit) {}
 
   void object(const Section& section, bool inside_block) {
     for (const auto& [key, value] : section.object()->items()) {
@@ -61,17 +64,33 @@ class Scan {
   }
 
   void finish() {
+    for (const auto& [reason, keys] : warnings_) {
+      const bool one = keys.find(',') == std::string::npos;
+      audit_.warn(text(keys, one ? " has" : " have", " no effect: ", reason));
+    }
     if (entries_ > kMostEntries) audit_.warn(text(entries_ - kMostEntries, " more rope-like keys are not listed"));
   }
 
  private:
   // The decoder's object itself, or a rope block in it.
   bool is_ours(std::string_view path) const {
-    if (path == decoder_) return true;
-    const std::string lead = decoder_.empty() ? "" : std::string(decoder_) + ".";
-    if (path.substr(0, lead.size()) != lead) return false;
-    const std::string_view rest = path.substr(lead.size());
-    return looks_relevant(rest.substr(0, rest.find('.')));
+    return path == decoder_ || looks_relevant(block_of(path).substr(0, block_of(path).find('.')));
+  }
+
+  // Of a path below the decoder's object what follows its own; empty for other paths.
+  std::string_view block_of(std::string_view path) const {
+    if (decoder_.empty()) return path;
+    const std::string lead = std::string(decoder_) + ".";
+    return path.substr(0, lead.size()) == lead ? path.substr(lead.size()) : std::string_view();
+  }
+
+  std::string_view reason_for(std::string_view path) const {
+    if (!is_ours(path)) return "outside the parts that were read";
+    if (!rotates_) return "no layer of this model rotates";
+    // The parts of a block are for kinds of layers.
+    const std::string_view block = block_of(path);
+    return path != decoder_ && block.find('.') != std::string_view::npos ? "no layer that rotates is of this kind"
+                                                                         : "not a key of this model type";
   }
 
   void leftover(const Section& section, const std::string& key, const Json& value) {
@@ -79,24 +98,24 @@ class Scan {
     const bool ours = is_ours(section.path());
     const Known* known = find_known(key);
     const bool remarked = known != nullptr && value == Json::parse(known->value);
-    const std::string_view reason = remarked ? known->remark
-                                    : ours   ? "not a key of this model type"
-                                             : "outside the parts that were read";
+    const std::string_view reason = remarked ? known->remark : reason_for(section.path());
     section.ignore(key, reason);
-    if (ours && !is_neutral(value) && (!remarked || known->warn)) {
-      audit_.warn(text(section.path(key), " has no effect: ", reason));
-    }
+    if (!ours || is_neutral(value) || (remarked && !known->warn)) return;
+    std::string& keys = warnings_[std::string(reason)];
+    if (keys.size() < kMostListed) keys += (keys.empty() ? "" : ", ") + section.path(key);
   }
 
   std::string_view decoder_;
+  bool rotates_;
   Audit& audit_;
   int entries_ = 0;
+  std::map<std::string, std::string> warnings_;  // reason, keys
 };
 
 }  // namespace
 
-void account_for_leftovers(const Json& file, std::string_view decoder, Audit& audit) {
-  Scan scan(decoder, audit);
+void account_for_leftovers(const Json& file, std::string_view decoder, bool rotates, Audit& audit) {
+  Scan scan(decoder, rotates, audit);
   scan.object(Section(&file, "", &audit), false);
   scan.finish();
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "model/hf_scaling.h"
@@ -48,9 +49,14 @@ Parameters::Parameters(const Section& config, const Family* family, std::int64_t
   }
   nested_ = is_nested(block_, kinds);
   if (const Json* names = config.take("yarn_only_types")) {
+    if (!names->is_array()) config.refuse("yarn_only_types", "a list of layer kinds");
     for (const Json& name : *names) {
       if (!name.is_string()) config.refuse("yarn_only_types", "a list of layer kinds");
-      scaled_kinds_.push_back(name.get<std::string>());
+      const auto& kind = name.get_ref<const std::string&>();
+      if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+        config.audit().warn(text(config.path("yarn_only_types"), ": no layer that rotates is of kind ", short_text(name)));
+      }
+      scaled_kinds_.push_back(kind);
     }
   }
 }
@@ -102,15 +108,16 @@ double Parameters::theta(const Layer& layer, const Section& block) const {
   if (local) {
     if (!family_->local_theta_key.empty()) beside = config_.positive(key = family_->local_theta_key);
   } else if (family_ == nullptr) {
-    for (const std::string_view candidate : kThetaKeys) {
-      if (!beside) beside = config_.positive(key = candidate);
-    }
+    key = config_.one_of(kThetaKeys);
+    if (!key.empty()) beside = config_.positive(key);
   } else if (!family_->theta_factor_key.empty()) {
     const auto factor = config_.positive(key = family_->theta_factor_key);
     if (factor) beside = family_->theta * *factor;
   } else {
-    if (!family_->theta_key.empty()) beside = config_.positive(key = family_->theta_key);
-    if (!beside && !family_->theta_key_only) beside = config_.positive(key = "rope_theta");
+    const std::array<std::string_view, 2> keys = {"rope_theta", family_->theta_key};
+    const std::size_t first = family_->theta_key_only ? 1 : 0;
+    key = config_.one_of(std::span(keys).subspan(first, (family_->theta_key.empty() ? 1 : 2) - first));
+    if (!key.empty()) beside = config_.positive(key);
   }
   if (inside && beside && *inside != *beside && !block.is_preset()) {
     config_.audit().warn(text(block.path("rope_theta"), " is ", *inside, " but ", config_.path(key), " is ", *beside,
@@ -125,9 +132,9 @@ double Parameters::theta(const Layer& layer, const Section& block) const {
 }
 
 Pairing Parameters::pairing(std::string_view key, Pairing otherwise) const {
-  const auto interleaved = config_.boolean(key);
-  if (!interleaved) return otherwise;
-  return *interleaved ? Pairing::kInterleaved : Pairing::kHalf;
+  const std::string reason = family_ == nullptr ? "common default" : text("class default of ", family_->type);
+  const bool interleaved = config_.boolean_or(key, otherwise == Pairing::kInterleaved, reason);
+  return interleaved ? Pairing::kInterleaved : Pairing::kHalf;
 }
 
 std::optional<RopeConfig> Parameters::rope(const Layer& layer) const {
@@ -144,83 +151,13 @@ std::optional<RopeConfig> Parameters::rope(const Layer& layer) const {
     }
   }
   if (family_ == nullptr) {
-    for (const std::string_view key : kPairingKeys) {
-      if (config_.has(key)) rope.pairing = pairing(key, Pairing::kHalf);
-    }
+    const std::string_view key = config_.one_of(kPairingKeys);
+    rope.pairing = pairing(key.empty() ? kPairingKeys[0] : key, Pairing::kHalf);
   } else {
     rope.pairing = family_->pairing_key.empty() ? family_->pairing : pairing(family_->pairing_key, family_->pairing);
     rope.inverse_on_output = family_->inverse_on_output;
   }
   return rope;
-}
-
-std::optional<double> Parameters::partial(const Layer& layer) const {
-  if (layer.partial) return layer.partial;
-  const std::optional<Section> block = this->block(layer.kind);
-  return block ? block->number("partial_rotary_factor") : std::nullopt;
-}
-
-std::vector<int> Parameters::sections(const Section& block) const {
-  for (const std::string_view key : {"mrope_section", "xdrope_section"}) {
-    for (const Section* section : {&block, &config_}) {
-      if (auto list = section->integers(key)) return *list;
-    }
-  }
-  if (family_ == nullptr || family_->sections[0] == 0) return {};
-  config_.defaulted("mrope_section", family_->sections, text("class default of ", family_->type));
-  return {family_->sections.begin(), family_->sections.end()};
-}
-
-std::vector<RopeConfig> Parameters::with_axes(const Layer& layer, const RopeConfig& rope) const {
-  const std::optional<Section> found = block(layer.kind);
-  const Section& block = found ? *found : block_;
-  const AxesRule rule =
-      family_ == nullptr ? (block.has("mrope_section") ? AxesRule::kSectioned : AxesRule::kSingle) : family_->axes;
-  const int pairs = rope.rotary_dim / 2;
-  RopeConfig out = rope;
-  switch (rule) {
-    case AxesRule::kSingle: return {out};
-    case AxesRule::kSectioned:
-    case AxesRule::kInterleaved:
-    case AxesRule::kErnie: {
-      out.axes.sections = sections(block);
-      if (out.axes.sections.empty()) return {out};
-      const bool stated = block.boolean("mrope_interleaved").value_or(false);
-      const bool interleaved = rule == AxesRule::kInterleaved || (family_ == nullptr && stated);
-      out.axes.layout = interleaved                ? AxisLayout::kInterleaved
-                        : rule == AxesRule::kErnie ? AxisLayout::kErnie
-                                                   : AxisLayout::kSectioned;
-      // The interleaved rule gives what is left to axis 0 and looks no further than the pairs there are, whatever
-      // numbers stand in the file.
-      std::vector<int>& s = out.axes.sections;
-      if (interleaved && s.size() == 3 && s[0] >= 0 && s[1] >= 0 && s[2] >= 0) {
-        s[1] = std::min(s[1], (pairs + 1) / 3);
-        s[2] = std::min(s[2], pairs / 3);
-        s[0] = pairs - s[1] - s[2];
-      }
-      return {out};
-    }
-    case AxesRule::kAxial: out.axes = {AxisLayout::kAxial, {pairs / 2, pairs - pairs / 2}}; return {out};
-    case AxesRule::kAlternating:
-      out.axes = {AxisLayout::kAxialAlternating, {pairs / 2, pairs - pairs / 2}};
-      return {out};
-    case AxesRule::kAxialPairs:
-      out.axes = {AxisLayout::kAxialPairs, {pairs / 2, pairs - pairs / 2}};
-      return {out};
-    case AxesRule::kThirds:
-      out.rotary_dim = 6 * (rope.head_dim / 6);
-      out.axes = {AxisLayout::kAxial, {rope.head_dim / 6, rope.head_dim / 6, rope.head_dim / 6}};
-      return {out};
-    case AxesRule::kHalves: {
-      RopeConfig columns = out;
-      out.rotary_dim = columns.rotary_dim = rope.head_dim / 2;
-      columns.rotary_offset = rope.head_dim / 2;
-      out.axes = {AxisLayout::kSectioned, {out.rotary_dim / 2, 0}};
-      columns.axes = {AxisLayout::kSectioned, {0, out.rotary_dim / 2}};
-      return {out, columns};
-    }
-  }
-  return {out};
 }
 
 }  // namespace ropecache::model

@@ -25,10 +25,8 @@ class Parameters {
 
   // Base, scaling, pairing and query scale of a layer; nothing where the file says that its kind has no rope.
   std::optional<RopeConfig> rope(const Layer& layer) const;
-  // partial_rotary_factor of a layer's block or the layer itself.
-  std::optional<double> partial(const Layer& layer) const;
-  // Gives a rope of known width its axes. More than one where parts of the head turn by different axes.
-  std::vector<RopeConfig> with_axes(const Layer& layer, const RopeConfig& rope) const;
+  // The rope parameters of a kind of layer; nothing where the file says that it has no rope.
+  std::optional<Section> block(std::string_view kind) const;
   // What the rope parameters call the layers of a kind: the kind, but "main" and "compress" in DeepSeek-V4.
   std::string label(std::string_view kind) const;
   // The pairing that `key` states, else `otherwise`.
@@ -37,9 +35,7 @@ class Parameters {
  private:
   bool is_local(std::string_view kind) const;
   bool scaling_reaches(std::string_view kind) const;
-  std::optional<Section> block(std::string_view kind) const;
   double theta(const Layer& layer, const Section& block) const;
-  std::vector<int> sections(const Section& block) const;
 
   const Section config_;
   const Family* family_;

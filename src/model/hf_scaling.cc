@@ -45,13 +45,14 @@ constexpr std::size_t kMostListed = 400;  // characters of keys in one warning
 constexpr int kMostIgnored = 200;         // keys of a block that are listed one by one; a file with more is no model's
 
 // Keys of a block that other functions read.
-constexpr std::array<std::string_view, 9> kOthersKeys = {"rope_type",
+constexpr std::array<std::string_view, 10> kOthersKeys = {"rope_type",
                                                          "type",
                                                          "rope_theta",
                                                          "partial_rotary_factor",
                                                          "mrope_section",
                                                          "xdrope_section",
                                                          "mrope_interleaved",
+                                                         "interleaved",
                                                          "llama_4_scaling_beta",
                                                          "max_position_embeddings"};
 
@@ -130,21 +131,34 @@ double read_yarn_factor(const Section& block, const ScalingContext& context, std
   return *factor;
 }
 
+// Zero counts as missing, as in transformers.
+double read_beta(const Section& block, std::string_view key, double standard) {
+  const bool zero = block.glance(key) == 0.0 && !block.is_preset();
+  if (zero) {
+    block.audit().warn(text(block.path(key), " is 0, which counts as missing; ", standard, " is taken"));
+    block.ignore(key, "0 counts as missing");
+  }
+  if (!zero && block.has(key)) return *block.number(key);
+  block.defaulted(key, standard, "YaRN");
+  return standard;
+}
+
 YarnScaling read_yarn(const Section& block, const ScalingContext& context, double slope) {
   YarnScaling yarn;
   yarn.slope = slope;
   yarn.original_context = read_original(block, context);
   yarn.factor = read_yarn_factor(block, context, yarn.original_context);
   yarn.attention_factor = block.positive("attention_factor");
-  yarn.mscale = block.number("mscale");
-  yarn.mscale_all_dim = block.number("mscale_all_dim");
+  // The two make the magnitude together; the second alone makes DeepSeek's softmax scale. Unread they are reported.
+  yarn.softmax_scale = context.family != nullptr && context.family->softmax_scale;
+  const bool both = block.glance("mscale").value_or(0) != 0 && block.glance("mscale_all_dim").value_or(0) != 0;
+  const bool mscale_counts = both && !yarn.attention_factor;
+  if (mscale_counts) yarn.mscale = block.number("mscale");
+  if (mscale_counts || yarn.softmax_scale) yarn.mscale_all_dim = block.number("mscale_all_dim");
   if (const auto multiplier = block.positive("attn_factor")) yarn.attention_multiplier = *multiplier;
   if (const auto ramp = block.positive("extrapolation_factor")) yarn.extrapolation_factor = *ramp;
-  // Zero counts as missing, as in transformers.
-  if (const auto fast = block.number("beta_fast"); fast && *fast != 0) yarn.beta_fast = *fast;
-  if (const auto slow = block.number("beta_slow"); slow && *slow != 0) yarn.beta_slow = *slow;
-  if (!block.has("beta_fast")) block.defaulted("beta_fast", yarn.beta_fast, "YaRN");
-  if (!block.has("beta_slow")) block.defaulted("beta_slow", yarn.beta_slow, "YaRN");
+  yarn.beta_fast = read_beta(block, "beta_fast", yarn.beta_fast);
+  yarn.beta_slow = read_beta(block, "beta_slow", yarn.beta_slow);
   if (const auto truncate = block.boolean("truncate")) {
     yarn.truncate = *truncate;
     if (context.outer.exists()) {
@@ -153,7 +167,6 @@ YarnScaling read_yarn(const Section& block, const ScalingContext& context, doubl
   } else if (const auto outer = context.outer.boolean("truncate")) {
     yarn.truncate = *outer;
   }
-  if (context.family != nullptr) yarn.softmax_scale = context.family->softmax_scale;
   if (context.family != nullptr && context.family->scaling == ScalingRule::kOnCompressed && !yarn.attention_factor) {
     yarn.attention_factor = 1.0;
     block.defaulted("attention_factor", 1.0, "of the model type");
@@ -219,8 +232,9 @@ Scaling read_scaling(Kind kind, double slope, const Section& block, const Scalin
     case Kind::kLongRope: return read_longrope(block, context);
     case Kind::kProportional: {
       ProportionalScaling proportional;
-      if (const auto partial = block.number("partial_rotary_factor")) proportional.partial = *partial;
-      if (const auto factor = block.positive("factor")) proportional.factor = *factor;
+      proportional.partial = block.number_or("partial_rotary_factor", proportional.partial, "of the scaling type");
+      proportional.factor = block.number_or("factor", proportional.factor, "of the scaling type");
+      if (proportional.factor <= 0) block.refuse("factor", "a number above 0");
       return proportional;
     }
   }

@@ -10,7 +10,8 @@ namespace ropecache::model {
 
 namespace {
 
-constexpr std::size_t kShown = 60;  // characters of a value in an error
+constexpr std::size_t kShown = 60;      // characters of a value in an error
+constexpr std::size_t kShownItems = 8;  // of a list
 constexpr std::int64_t kExact = std::int64_t{1} << 53;
 
 std::string dump(const Json& value) { return value.dump(-1, ' ', true, Json::error_handler_t::replace); }
@@ -31,8 +32,10 @@ std::optional<double> quoted_number(const std::string& text) {
 
 std::string short_text(const Json& value) {
   if (value.is_object()) return "an object";
-  if (value.is_array()) return "a list of " + std::to_string(value.size());
+  const std::string count = value.is_array() ? "a list of " + std::to_string(value.size()) : "";
+  if (value.size() > kShownItems) return count;
   std::string text = dump(value);
+  if (value.is_array() && text.size() > kShown) return count;
   if (text.size() > kShown) text = text.substr(0, kShown) + "...";
   return text;
 }
@@ -117,7 +120,12 @@ double Section::to_number(std::string_view key, const Json& value, std::string_v
 }
 
 std::optional<double> Section::number(std::string_view key) const {
-  const Json* value = take(key);
+  use(key);
+  return glance(key);
+}
+
+std::optional<double> Section::glance(std::string_view key) const {
+  const Json* value = peek(key);
   if (value == nullptr) return std::nullopt;
   const double number = to_number(key, *value, "a number");
   if (!std::isfinite(number)) refuse(key, "a finite number");
@@ -179,6 +187,32 @@ std::optional<std::vector<int>> Section::integers(std::string_view key) const {
     out.push_back(static_cast<int>(value));
   }
   return out;
+}
+
+std::string_view Section::one_of(std::span<const std::string_view> keys) const {
+  std::string_view first;
+  for (const std::string_view key : keys) {
+    const Json* value = take(key);
+    if (value == nullptr) continue;
+    if (first.empty()) {
+      first = key;
+    } else if (*value != *peek(first)) {
+      refuse(key, short_text(*peek(first)) + " as " + path(first) + " says");
+    }
+  }
+  return first;
+}
+
+double Section::number_or(std::string_view key, double otherwise, std::string_view reason) const {
+  if (const auto value = number(key)) return *value;
+  defaulted(key, otherwise, reason);
+  return otherwise;
+}
+
+bool Section::boolean_or(std::string_view key, bool otherwise, std::string_view reason) const {
+  if (const auto value = boolean(key)) return *value;
+  defaulted(key, otherwise, reason);
+  return otherwise;
 }
 
 Section Section::child(std::string_view key) const {

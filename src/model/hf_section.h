@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,16 @@ class Section {
   std::optional<std::string> text(std::string_view key) const;
   std::optional<std::vector<double>> numbers(std::string_view key) const;
   std::optional<std::vector<int>> integers(std::string_view key) const;
+
+  // The first of some keys of one meaning that the section has, all of them entered as used; empty where it has none.
+  // Two that disagree are an error.
+  std::string_view one_of(std::span<const std::string_view> keys) const;
+  // The value, or what the model type takes where the file says nothing, entered as a default.
+  double number_or(std::string_view key, double otherwise, std::string_view reason) const;
+  bool boolean_or(std::string_view key, bool otherwise, std::string_view reason) const;
+
+  // A number that is not entered: what the key would say.
+  std::optional<double> glance(std::string_view key) const;
 
   // An object below this one; a section that does not exist where the key is absent or null.
   Section child(std::string_view key) const;

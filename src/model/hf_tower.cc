@@ -8,9 +8,11 @@
 #include <optional>
 #include <utility>
 
+#include "model/hf_axes.h"
 #include "model/hf_geometry.h"
 #include "model/hf_layers.h"
 #include "model/hf_parameters.h"
+#include "model/json.h"
 #include "text.h"
 
 namespace ropecache::model {
@@ -38,15 +40,20 @@ bool has_rope(const Section& config, const Family* family) {
   if (family->no_rope) return false;
   if (family->only_if_key.empty()) return true;
   const Json* value = config.take(family->only_if_key);
-  return value == nullptr ? family->only_if_default : value->dump() == family->only_if_value;
+  if (value != nullptr) return value->dump() == family->only_if_value;
+  const Json taken = family->only_if_default ? Json::parse(family->only_if_value) : Json();
+  config.defaulted(family->only_if_key, taken, "of the model type");
+  return family->only_if_default;
 }
 
 QueryScale temperature_of_nope(const Section& config) {
   QueryScale scale;
-  if (!config.boolean("attn_temperature_tuning").value_or(true)) return scale;
+  constexpr std::string_view reason = "of the model type";
+  if (!config.boolean_or("attn_temperature_tuning", true, reason)) return scale;
   scale.rule = QueryScale::Rule::kLogFloorPlusOne;
-  scale.beta = config.number("attn_scale").value_or(0.1);
-  scale.context = config.positive("floor_scale").value_or(8192);
+  scale.beta = config.number_or("attn_scale", 0.1, reason);
+  scale.context = config.number_or("floor_scale", 8192, reason);
+  if (scale.context <= 0) config.refuse("floor_scale", "a number above 0");
   return scale;
 }
 
@@ -68,11 +75,22 @@ class TowerReader {
     if (family_ != nullptr && family_->query == QueryRule::kTemperatureOfNope) {
       tower_.query_scale_without_rope = temperature_of_nope(config_);
     }
+    if (tower_.ropes.empty() && !layers_.all.empty()) warn_of_no_rope();
     name_groups();
     return std::move(tower_);
   }
 
  private:
+  void warn_of_no_rope() const {
+    std::string kinds;
+    for (const Layer& layer : layers_.all) {
+      const std::string kind = json_quote(layer.kind.substr(0, 60));
+      if (kinds.find(kind) == std::string::npos && kinds.size() < 200) kinds += (kinds.empty() ? "" : ", ") + kind;
+    }
+    config_.audit().warn(
+        text(config_.path(), config_.path().empty() ? "" : ": ", "no layer rotates; the kinds of layers are ", kinds));
+  }
+
   std::vector<std::string> kinds() const {
     std::vector<std::string> kinds;
     for (const Layer& layer : layers_.all) {
@@ -113,8 +131,8 @@ class TowerReader {
     if (!base) return {};
     RopeConfig rope = *base;
     rope.head_dim = read_head_dim(config_, family_, sizes_);
-    rope.rotary_dim =
-        partial_width(config_, rope.head_dim, config_.number("partial_rotary_factor").value_or(family_->partial));
+    rope.rotary_dim = partial_width(config_, rope.head_dim,
+                                    config_.number_or("partial_rotary_factor", family_->partial, "of the model type"));
     rope.rotary_offset = 0;
     rope.pairing = Pairing::kHalf;
     return {{Role::kLinearAttention, 0, parameters.label(layer.kind), std::move(rope)}};
@@ -125,13 +143,14 @@ class TowerReader {
     if (!rope) return {};  // an explicit null for this kind of layer
     const bool global = layer.kind == kind_name('F');
     const bool proportional = std::holds_alternative<ProportionalScaling>(rope->scaling);
+    const Section block = *parameters.block(layer.kind);
     const Geometry geometry =
-        read_geometry(config_of(layer), family_, sizes_, global, parameters.partial(layer), proportional);
+        read_geometry(config_of(layer), family_, sizes_, global, {block, layer.partial}, proportional);
     rope->head_dim = geometry.head_dim;
     rope->rotary_dim = geometry.rotary_dim;
     rope->rotary_offset = geometry.rotary_offset;
     std::vector<LayerRope> out;
-    std::vector<RopeConfig> parts = parameters.with_axes(layer, *rope);
+    std::vector<RopeConfig> parts = with_axes(config_, block, family_, *rope);
     for (RopeConfig& part : parts) out.push_back({role_, 0, parameters.label(layer.kind), std::move(part)});
     if (out.size() == 2) {  // the halves of a vision head
       out[0].group = "rows";

@@ -201,7 +201,7 @@ TEST(HfErrors, NameFileKeyValueAndExpectation) {
   expect_error(llama({{"rope_theta", "a lot"}}), "config.json: rope_theta: \"a lot\", expected a number");
   expect_error(llama({{"rope_theta", 0}}), "config.json: rope_theta: 0, expected a number above 0");
   expect_error(llama({{"rope_theta", -1e4}}), "rope_theta: -10000.0, expected a number above 0");
-  expect_error(llama({{"rope_theta", {1, 2, 3}}, {"num_hidden_layers", 4}}), "rope_theta: a list of 3, expected");
+  expect_error(llama({{"rope_theta", {1, 2, 3}}, {"num_hidden_layers", 4}}), "rope_theta: [1,2,3], expected");
   expect_error(llama({{"rope_scaling", "linear"}}), "rope_scaling: \"linear\", expected an object or null");
   expect_error(llama({{"rope_scaling", {{"type", "linear"}}}}),
                "rope_scaling.factor: missing, expected a number above 0");
@@ -211,11 +211,11 @@ TEST(HfErrors, NameFileKeyValueAndExpectation) {
                "rope_scaling.factor: false, expected a number");
   expect_error(llama({{"rope_scaling", {{"type", 7}, {"factor", 2}}}}), "rope_scaling.type: 7, expected a string");
   expect_error(llama({{"head_dim", 127}}), "rotary_dim is 127, expected an even number");
-  expect_error(llama({{"num_hidden_layers", -1}}), "num_hidden_layers: -1, expected a whole number from 0");
+  expect_error(llama({{"num_hidden_layers", -1}}), "num_hidden_layers: -1, expected a whole number from 1");
   expect_error(llama({{"num_hidden_layers", 1000000000}}), "num_hidden_layers: 1000000000, expected");
   expect_error(llama({{"num_hidden_layers", 2.5}}), "num_hidden_layers: 2.5, expected a whole number");
   expect_error(llama({{"layer_types", {"full_attention"}}}),
-               "layer_types: a list of 1, expected an entry for each of the 2 layers");
+               R"(layer_types: ["full_attention"], expected an entry for each of the 2 layers)");
   expect_error(llama({{"hidden_size", 4097}}), "hidden_size: 4097, expected a multiple of 32");
   expect_error(llama({{"max_position_embeddings", "long"}}), "max_position_embeddings: \"long\"");
   expect_error({{"model_type", "unheard_of"}}, "num_hidden_layers: missing, expected the number of layers");

@@ -22,6 +22,12 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/ropecache-config-version.
 install(FILES ${PROJECT_BINARY_DIR}/ropecache-config.cmake ${PROJECT_BINARY_DIR}/ropecache-config-version.cmake
         DESTINATION ${package_dir})
 
+# A static library hands its dependency on.
+if(BUILD_SHARED_LIBS)
+  set(requires_highway Requires.private)
+else()
+  set(requires_highway Requires)
+endif()
 foreach(library IN LISTS libraries)
   configure_file(cmake/${library}.pc.in ${PROJECT_BINARY_DIR}/${library}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${library}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(
   cmake g++ make ninja-build git ca-certificates python3 python3-venv
-  libgtest-dev libmpfr-dev libgmp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libbenchmark-dev pkg-config
+  libhwy-dev libgtest-dev libmpfr-dev libgmp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libbenchmark-dev pkg-config
 )
 [ "${1:-}" = ci ] && packages+=(clang-14 clang libclang-rt-14-dev)
 

@@ -23,10 +23,15 @@ std::string_view status_code_name(StatusCode code) noexcept {
 
 Status::Status(StatusCode code, std::string_view message) noexcept : code_(code) {
   try {
-    message_ = message;
+    message_ = std::make_shared<const std::string>(message);
   } catch (const std::exception&) {
-    message_.clear();
+    message_.reset();
   }
+}
+
+const std::string& Status::message() const noexcept {
+  static const std::string kNone;
+  return message_ == nullptr ? kNone : *message_;
 }
 
 }  // namespace ropecache

@@ -53,23 +53,30 @@ struct Operand {
   static Operand in_place(const TensorView& x) noexcept { return {x, x}; }
 };
 
+// A share of a call, for engines that bring their own threads: each of `count` threads makes the same call with its own
+// index, and together they do what one call does, bit for bit. Heads of tokens are shared out evenly.
+struct Part {
+  int index = 0;  // 0 to count - 1
+  int count = 1;
+};
+
 // Row t of `rows` turns token t of every head.
 //   kMismatch: rows without a valid header, for another use, or with pairs != rotary_dim / 2 or fewer tokens
-//   kInvalidArgument: shapes, dtypes, strides or placement that do not fit; null data; operands that overlap
+//   kInvalidArgument: shapes, dtypes, strides, placement or part that do not fit; null data; operands that overlap
 // Zero tokens or heads: nothing to do, ok.
-Status rotate(const Rows& rows, const Placement& placement, const Operand& x) noexcept;
+Status rotate(const Rows& rows, const Placement& placement, const Operand& x, Part part = {}) noexcept;
 
 // q and k in one call: same tokens and head_dim, any head counts, each with its own strides and type. What one operand
 // writes must not overlap what the other reads or writes.
-Status rotate(const Rows& rows, const Placement& placement, const Operand& q, const Operand& k) noexcept;
+Status rotate(const Rows& rows, const Placement& placement, const Operand& q, const Operand& k, Part part = {}) noexcept;
 
 // The transpose, with the same magnitude: the gradient of rotate(). Takes rows of Use::kRotate.
-Status rotate_backward(const Rows& rows, const Placement& placement, const Operand& x) noexcept;
+Status rotate_backward(const Rows& rows, const Placement& placement, const Operand& x, Part part = {}) noexcept;
 
 // The true inverse of rotate(). Takes rows of Use::kInverse, gathered at the same positions.
-Status rotate_inverse(const Rows& rows, const Placement& placement, const Operand& x) noexcept;
+Status rotate_inverse(const Rows& rows, const Placement& placement, const Operand& x, Part part = {}) noexcept;
 
 // Moves keys that were rotated at p to p + delta. Takes rows of Use::kShift, gathered at the deltas (not at positions).
-Status rotate_shift(const Rows& rows, const Placement& placement, const Operand& x) noexcept;
+Status rotate_shift(const Rows& rows, const Placement& placement, const Operand& x, Part part = {}) noexcept;
 
 }  // namespace ropecache

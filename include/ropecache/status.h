@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,11 +38,11 @@ class [[nodiscard]] Status {
   bool ok() const noexcept { return code_ == StatusCode::kOk; }
   StatusCode code() const noexcept { return code_; }
   // One line for the person who has the problem: what, where, which value, what was expected.
-  const std::string& message() const noexcept { return message_; }
+  const std::string& message() const noexcept;
 
  private:
   StatusCode code_ = StatusCode::kOk;
-  std::string message_;
+  std::shared_ptr<const std::string> message_;  // shared, so that copies cannot fail; none where there is no text
 };
 
 // A T, or the Status that says why there is none.

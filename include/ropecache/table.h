@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -39,7 +40,7 @@ enum class Use : std::uint8_t {
 struct TableKey {
   std::array<std::uint8_t, 16> bytes{};
   bool operator==(const TableKey&) const noexcept = default;
-  bool empty() const noexcept { return *this == TableKey{}; }
+  bool empty() const noexcept { return std::bit_cast<std::array<std::uint64_t, 2>>(bytes) == std::array<std::uint64_t, 2>{}; }
   std::string hex() const;  // 32 digits
 };
 

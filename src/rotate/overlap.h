@@ -2,37 +2,83 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which bytes a view touches, and whether two views share any. Answers "yes, disjoint" only when that is proven.
+// What every call needs is inline: it must cost little beside the rotation of one token.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "ropecache/rotate.h"
 
 namespace ropecache {
 
 // `width` bytes at base + t * token_stride + h * head_stride. Mirrored so that no stride is negative: base is the
-// lowest address. A stride that is never taken (one token, one head) is 0.
+// lowest address. A stride that is never taken (one token, one head) is 0. Not initialized: that would cost a call more than
+// its checks.
 struct Footprint {
-  std::uint64_t base = 0;
-  std::uint64_t width = 0;
-  std::uint64_t tokens = 0;
-  std::uint64_t heads = 0;
-  std::uint64_t token_stride = 0;
-  std::uint64_t head_stride = 0;
+  std::uint64_t base;
+  std::uint64_t width;
+  std::uint64_t tokens;
+  std::uint64_t heads;
+  std::uint64_t token_stride;
+  std::uint64_t head_stride;
+
+  std::uint64_t tokens_extent() const noexcept { return (tokens - 1) * token_stride + width; }
+  std::uint64_t heads_extent() const noexcept { return (heads - 1) * head_stride + width; }
+  std::uint64_t extent() const noexcept { return (tokens - 1) * token_stride + heads_extent(); }
 };
 
 // Of elements [first, first + count) of every head; tokens, heads and count are 1 or more.
-// Nothing when an address of the view does not fit into the address space.
-std::optional<Footprint> footprint_of(const TensorView& view, std::int64_t first, std::int64_t count) noexcept;
+// False when an address of the view does not fit into the address space.
+inline bool footprint_of(const TensorView& view, std::int64_t first, std::int64_t count, Footprint* result) noexcept {
+  constexpr std::uint64_t kMaxExtent = INT64_MAX;
+  const auto absolute = [](std::int64_t x) {
+    const auto bits = static_cast<std::uint64_t>(x);
+    return x < 0 ? 0 - bits : bits;
+  };
+  const std::size_t size = dtype_size(view.dtype);
+  result->tokens = static_cast<std::uint64_t>(view.tokens);
+  result->heads = static_cast<std::uint64_t>(view.heads);
+  bool bad = __builtin_mul_overflow(static_cast<std::uint64_t>(count), size, &result->width);
+  bad |= __builtin_mul_overflow(view.tokens > 1 ? absolute(view.token_stride) : 0, size, &result->token_stride);
+  bad |= __builtin_mul_overflow(view.heads > 1 ? absolute(view.head_stride) : 0, size, &result->head_stride);
+  std::uint64_t token_reach = 0;
+  std::uint64_t head_reach = 0;
+  std::uint64_t start = 0;
+  std::uint64_t extent = 0;
+  std::uint64_t end = 0;
+  bad |= __builtin_mul_overflow(result->tokens - 1, result->token_stride, &token_reach);
+  bad |= __builtin_mul_overflow(result->heads - 1, result->head_stride, &head_reach);
+  bad |= __builtin_mul_overflow(static_cast<std::uint64_t>(first), size, &start);
+  bad |= __builtin_add_overflow(token_reach, head_reach, &extent);
+  bad |= __builtin_add_overflow(extent, result->width, &extent);
+  bad |= extent > kMaxExtent;
+  bad |= __builtin_add_overflow(reinterpret_cast<std::uintptr_t>(view.data), start, &result->base);
+  result->base -= (view.token_stride < 0 ? token_reach : 0) + (view.head_stride < 0 ? head_reach : 0);
+  // A base below zero wrapped around, and so does its end: the extent is larger than the step below zero.
+  bad |= __builtin_add_overflow(result->base, extent, &end);
+  return !bad;
+}
+
+// True only if no byte belongs to two heads of the view: the heads of one token lie inside the token's stride or the
+// tokens of one head inside the head's stride.
+inline bool heads_apart(const Footprint& view) noexcept {
+  const bool many_tokens = view.tokens > 1;
+  const bool many_heads = view.heads > 1;
+  if (many_heads && view.head_stride < view.width) return false;
+  if (many_tokens && view.token_stride < view.width) return false;
+  return !many_tokens || !many_heads || view.token_stride >= view.heads_extent() ||
+         view.head_stride >= view.tokens_extent();
+}
+
+// For views whose ranges meet.
+bool interleaved_but_disjoint(const Footprint& a, const Footprint& b) noexcept;
 
 // True only if no byte belongs to both. Proven for ranges that lie apart, for views into one buffer whose tokens (or
 // heads, or both) recur with one period and keep to their own part of it - merged QKV in all its layouts - and for the
 // same with different numbers of heads.
-bool disjoint(const Footprint& a, const Footprint& b) noexcept;
-
-// True only if no byte belongs to two heads of the view: the heads of one token lie inside the token's stride or the
-// tokens of one head inside the head's stride.
-bool heads_apart(const Footprint& view) noexcept;
+inline bool disjoint(const Footprint& a, const Footprint& b) noexcept {
+  const bool apart = b.base >= a.base ? b.base - a.base >= a.extent() : a.base - b.base >= b.extent();
+  return apart || interleaved_but_disjoint(a, b);
+}
 
 }  // namespace ropecache

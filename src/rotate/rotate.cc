@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ropecache/rotate.h"
 
-#include <span>
+#include <cstring>
 
 #include "rotate/check.h"
 #include "rotate/kernel.h"
+#include "rotate/share.h"
 
 namespace ropecache {
 namespace {
@@ -13,72 +14,133 @@ namespace {
 using ref::Turn;
 
 // Of an operand that passed check_operand(). A stride that is never taken may be anything: it becomes 0.
-Work work_of(const Rows& rows, const Placement& placement, const Operand& x) noexcept {
+inline Side side_of(const Placement& placement, const Operand& x) noexcept {
   const auto size = static_cast<std::int64_t>(dtype_size(x.in.dtype));
   const std::int64_t before = placement.rotary_offset * size;
   const auto token_bytes = [size](const TensorView& view) { return view.tokens > 1 ? view.token_stride * size : 0; };
   const auto head_bytes = [size](const TensorView& view) { return view.heads > 1 ? view.head_stride * size : 0; };
-  Work work;
-  work.in = static_cast<const std::byte*>(x.in.data) + before;
-  work.out = static_cast<std::byte*>(x.out.data) + before;
-  work.in_token_stride = token_bytes(x.in);
-  work.in_head_stride = head_bytes(x.in);
-  work.out_token_stride = token_bytes(x.out);
-  work.out_head_stride = head_bytes(x.out);
-  work.tokens = x.in.tokens;
-  work.heads = x.in.heads;
-  if (!is_in_place(x)) {
-    work.copy_before = static_cast<std::size_t>(before);
-    work.copy_after = static_cast<std::size_t>((x.in.head_dim - placement.rotary_offset - placement.rotary_dim) * size);
-  }
-  work.pairs = rows.pairs;
-  work.cos = rows.cos;
-  work.sin = rows.sin;
-  return work;
+  return {static_cast<const std::byte*>(x.in.data) + before,
+          static_cast<std::byte*>(x.out.data) + before,
+          token_bytes(x.in),
+          head_bytes(x.in),
+          token_bytes(x.out),
+          head_bytes(x.out),
+          x.in.heads};
 }
 
-Status run(const Rows& rows, const Placement& placement, Use use, Turn turn, std::span<const Named> operands) noexcept {
-  if (Status status = check_placement(placement); !status.ok()) return status;
-  for (const Named& x : operands) {
-    if (Status status = check_operand(x, placement); !status.ok()) return status;
-    if (Status status = check_rows(rows, placement, use, x.operand->in.tokens); !status.ok()) return status;
+inline bool is_aligned(const Operand& x) noexcept {
+  const std::uintptr_t bytes = reinterpret_cast<std::uintptr_t>(x.in.data) | reinterpret_cast<std::uintptr_t>(x.out.data);
+  return bytes % dtype_size(x.in.dtype) == 0;
+}
+
+// What a head holds beside its rotary part.
+void copy_rest(const Side& side, std::int64_t tokens, const Placement& placement, const Operand& x) noexcept {
+  const std::size_t size = dtype_size(x.in.dtype);
+  const std::size_t before = static_cast<std::size_t>(placement.rotary_offset) * size;
+  const std::size_t part = static_cast<std::size_t>(placement.rotary_dim) * size;
+  const std::size_t after = static_cast<std::size_t>(x.in.head_dim) * size - before - part;
+  if (before + after == 0) return;
+  for (std::int64_t t = 0; t < tokens; ++t) {
+    for (std::int64_t h = 0; h < side.heads; ++h) {
+      const std::byte* in = side.in + (t * side.in_token_stride + h * side.in_head_stride);
+      std::byte* out = side.out + (t * side.out_token_stride + h * side.out_head_stride);
+      std::memcpy(out - before, in - before, before);
+      std::memcpy(out + part, in + part, after);
+    }
   }
-  if (operands.size() == 2) {
-    if (Status status = check_together(operands[0], operands[1], placement); !status.ok()) return status;
+}
+
+inline Kernel kernel_for(const Call& call, Turn turn, const Operand& x) noexcept {
+  const RotateKernels& kernels = is_aligned(x) ? rotate_kernels(simd::active()) : kScalarKernels;
+  return kernels.of(static_cast<Format>(x.in.dtype), call.placement.pairing, turn);
+}
+
+inline Work work_of(const Rows& rows, std::int64_t tokens, const Side* sides, int count) noexcept {
+  return {tokens, rows.pairs, rows.cos, rows.sin, sides, count};
+}
+
+// The rectangles of one operand that are the call's part.
+void turn_part(const Call& call, Turn turn, const Operand& x, bool in_place) noexcept {
+  if (is_empty(x)) return;
+  const Kernel kernel = kernel_for(call, turn, x);
+  const Side side = side_of(call.placement, x);
+  for_each_rectangle(units_of(call.part, x.in.tokens, x.in.heads), x.in.heads,
+                     [&](std::int64_t token, std::int64_t tokens, std::int64_t head, std::int64_t heads) {
+                       Side piece = side;
+                       piece.in += token * side.in_token_stride + head * side.in_head_stride;
+                       piece.out += token * side.out_token_stride + head * side.out_head_stride;
+                       piece.heads = heads;
+                       Work work = work_of(call.rows, tokens, &piece, 1);
+                       work.cos += token * work.pairs;
+                       work.sin += token * work.pairs;
+                       kernel(work);
+                       if (!in_place) copy_rest(piece, tokens, call.placement, x);
+                     });
+}
+
+inline Fault check(const Call& call, const Operand& x, Bytes* bytes) noexcept {
+  const Fault fault = check_operand(x, call.placement, bytes);
+  return fault != Fault::kNone ? fault : check_rows(call, x.in.tokens);
+}
+
+Status run(const Call& call, Turn turn, const Operand& operand) noexcept {
+  const Named x{operand, "x"};
+  Bytes bytes;
+  Fault fault = check_placement(call);
+  if (fault == Fault::kNone) fault = check(call, operand, &bytes);
+  if (fault != Fault::kNone) return describe(fault, call, x, x);
+  if (call.part.count == 1 && !is_empty(operand) && bytes.in_place) {  // the common case, without detours
+    const Side side = side_of(call.placement, operand);
+    kernel_for(call, turn, operand)(work_of(call.rows, operand.in.tokens, &side, 1));
+    return {};
   }
-  for (const Named& x : operands) {
-    if (is_empty(*x.operand)) continue;
-    scalar_kernel(x.operand->in.dtype, placement.pairing, turn)(work_of(rows, placement, *x.operand));
-  }
+  turn_part(call, turn, operand, bytes.in_place);
   return {};
 }
 
-Status run(const Rows& rows, const Placement& placement, Use use, Turn turn, const Operand& x) noexcept {
-  const Named named{&x, "x"};
-  return run(rows, placement, use, turn, {&named, 1});
+Status run(const Call& call, Turn turn, const Operand& q_operand, const Operand& k_operand) noexcept {
+  const Named q{q_operand, "q"};
+  const Named k{k_operand, "k"};
+  Bytes q_bytes;
+  Bytes k_bytes;
+  Fault fault = check_placement(call);
+  if (fault == Fault::kNone) fault = check(call, q_operand, &q_bytes);
+  if (fault != Fault::kNone) return describe(fault, call, q, k);
+  fault = check(call, k_operand, &k_bytes);
+  if (fault != Fault::kNone) return describe(fault, call, k, q);
+  fault = check_together(q_operand, q_bytes, k_operand, k_bytes);
+  if (fault != Fault::kNone) return describe(fault, call, q, k);
+  if (call.part.count == 1 && !is_empty(q_operand) && !is_empty(k_operand) && q_bytes.in_place && k_bytes.in_place &&
+      q_operand.in.dtype == k_operand.in.dtype && is_aligned(q_operand) == is_aligned(k_operand)) {
+    const Side sides[] = {side_of(call.placement, q_operand), side_of(call.placement, k_operand)};
+    kernel_for(call, turn, q_operand)(work_of(call.rows, q_operand.in.tokens, sides, 2));
+    return {};
+  }
+  turn_part(call, turn, q_operand, q_bytes.in_place);
+  turn_part(call, turn, k_operand, k_bytes.in_place);
+  return {};
 }
 
 }  // namespace
 
-Status rotate(const Rows& rows, const Placement& placement, const Operand& x) noexcept {
-  return run(rows, placement, Use::kRotate, Turn::kForward, x);
+Status rotate(const Rows& rows, const Placement& placement, const Operand& x, Part part) noexcept {
+  return run({rows, placement, Use::kRotate, part}, Turn::kForward, x);
 }
 
-Status rotate(const Rows& rows, const Placement& placement, const Operand& q, const Operand& k) noexcept {
-  const Named both[] = {{&q, "q"}, {&k, "k"}};
-  return run(rows, placement, Use::kRotate, Turn::kForward, both);
+Status rotate(const Rows& rows, const Placement& placement, const Operand& q, const Operand& k, Part part) noexcept {
+  return run({rows, placement, Use::kRotate, part}, Turn::kForward, q, k);
 }
 
-Status rotate_backward(const Rows& rows, const Placement& placement, const Operand& x) noexcept {
-  return run(rows, placement, Use::kRotate, Turn::kBack, x);
+Status rotate_backward(const Rows& rows, const Placement& placement, const Operand& x, Part part) noexcept {
+  return run({rows, placement, Use::kRotate, part}, Turn::kBack, x);
 }
 
-Status rotate_inverse(const Rows& rows, const Placement& placement, const Operand& x) noexcept {
-  return run(rows, placement, Use::kInverse, Turn::kBack, x);
+Status rotate_inverse(const Rows& rows, const Placement& placement, const Operand& x, Part part) noexcept {
+  return run({rows, placement, Use::kInverse, part}, Turn::kBack, x);
 }
 
-Status rotate_shift(const Rows& rows, const Placement& placement, const Operand& x) noexcept {
-  return run(rows, placement, Use::kShift, Turn::kForward, x);
+Status rotate_shift(const Rows& rows, const Placement& placement, const Operand& x, Part part) noexcept {
+  return run({rows, placement, Use::kShift, part}, Turn::kForward, x);
 }
 
 }  // namespace ropecache

@@ -73,13 +73,21 @@ struct Half {
 using BF16 = Half<bf16_to_f32, f32_to_bf16>;
 using F16 = Half<f16_to_f32, f32_to_f16>;
 
-// Reads u and v at the two addresses, turns them, writes both. Input and output may be the same addresses.
-template <class Element, Turn turn>
+// Reads u and v at the two addresses, turns them, writes both. Input and output may be the same addresses if their
+// types are.
+template <class In, class Out, Turn turn>
 inline void rotate_pair(const std::byte* u_in, const std::byte* v_in, float c, float s, std::byte* u_out,
                         std::byte* v_out) noexcept {
-  const Pair turned = turn_pair<turn>({Element::widen(u_in), Element::widen(v_in)}, c, s);
-  Element::narrow(turned.u, u_out);
-  Element::narrow(turned.v, v_out);
+  const Pair turned = turn_pair<turn>({In::widen(u_in), In::widen(v_in)}, c, s);
+  Out::narrow(turned.u, u_out);
+  Out::narrow(turned.v, v_out);
+}
+
+// Makes every NaN the one of the type; other elements stay what they are.
+template <class Element>
+inline void canonize(std::byte* at, std::int64_t count) noexcept {
+  constexpr auto kSize = static_cast<std::int64_t>(Element::kSize);
+  for (std::int64_t i = 0; i < count; ++i) Element::narrow(Element::widen(at + i * kSize), at + i * kSize);
 }
 
 }  // namespace ropecache::ref

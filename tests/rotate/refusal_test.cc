@@ -168,7 +168,7 @@ TEST(Uses, B155_EveryFunctionAsksForItsUse) {
   const Operand x = Operand::in_place(call.q.in);
   const auto code = [&](int uses, auto function) {
     call.rows.uses = static_cast<std::uint8_t>(uses);
-    return function(call.rows, call.placement, x).code();
+    return function(call.rows, call.placement, x, Part{}).code();
   };
   const auto forward = [](const auto&... all) { return rotate(all...); };
   for (const int use : {0b001, 0b010, 0b100}) {

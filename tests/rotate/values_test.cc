@@ -22,7 +22,7 @@ constexpr float kTiny = std::numeric_limits<float>::denorm_min();
 std::uint32_t bits_of(float value) { return std::bit_cast<std::uint32_t>(value); }
 
 // rotate() has two forms.
-constexpr Status (*one_operand)(const Rows&, const Placement&, const Operand&) noexcept = rotate;
+constexpr Status (*one_operand)(const Rows&, const Placement&, const Operand&, Part) noexcept = rotate;
 
 // One pair of fp32 turned by (c, s), or turned back.
 std::pair<std::uint32_t, std::uint32_t> turned(float u, float v, float c, float s, bool back = false) {
@@ -31,7 +31,7 @@ std::pair<std::uint32_t, std::uint32_t> turned(float u, float v, float c, float 
   rows.sin[0] = s;
   float x[2] = {u, v};
   const Operand operand = Operand::in_place(TensorView::of(x, DType::kF32, 1, 1, 2));
-  EXPECT_TRUE((back ? rotate_backward : one_operand)(rows.rows(), {2, 0, Pairing::kHalf}, operand).ok());
+  EXPECT_TRUE((back ? rotate_backward : one_operand)(rows.rows(), {2, 0, Pairing::kHalf}, operand, {}).ok());
   return {bits_of(x[0]), bits_of(x[1])};
 }
 

@@ -111,13 +111,13 @@ inline std::vector<float> random_tensor(std::uint64_t seed, std::int64_t tokens,
   return x;
 }
 
-using Turn = Status (*)(const Rows&, const Placement&, const Operand&) noexcept;
+using Turn = Status (*)(const Rows&, const Placement&, const Operand&, Part) noexcept;
 
 // A copy of x, turned.
 inline std::vector<float> turned(Turn turn, const Rows& rows, const Rope& rope, std::vector<float> x, int heads) {
   const auto tokens = static_cast<std::int64_t>(x.size()) / heads / rope.head_dim;
   const TensorView view = TensorView::of(x.data(), DType::kF32, tokens, heads, rope.head_dim);
-  const Status status = turn(rows, Placement::of(rope), Operand::in_place(view));
+  const Status status = turn(rows, Placement::of(rope), Operand::in_place(view), Part{});
   EXPECT_TRUE(status.ok()) << status.message();
   return x;
 }

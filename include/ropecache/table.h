@@ -82,6 +82,8 @@ class Table {
   std::vector<std::uint8_t> axes_;
 
  private:
+  friend class Step;  // checks positions once for all its tables
+
   TableKey key_;
   Profile profile_;
   Use use_;

@@ -14,8 +14,6 @@
 namespace ropecache {
 namespace {
 
-constexpr std::uint8_t kMixed = 255;
-
 struct Factor {  // a point, in double-double
   DoubleDouble cos{1, 0};
   DoubleDouble sin{0, 0};
@@ -44,12 +42,12 @@ ExactTable::ExactTable(const Rope& rope, Use use, const TableKey& key)
       stride_((pairs_ + kBlock - 1) / kBlock * kBlock),
       magnitude_(table_magnitude(rope, Profile::kExact, use)),
       absolute_bound_(magnitude_.to_double() * 0x1p-48),
-      factors_(static_cast<std::size_t>(kRows) * 2 * stride_) {
+      factors_(static_cast<std::size_t>(kDigitRows) * 2 * stride_) {
   pair_.reserve(pairs_);
   for (const Real& frequency : rope.frequencies) {
     pair_.push_back({frequency, turns_of(Wide::from(frequency))});
   }
-  for (const Level& level : kLevels) build_level(level);
+  for (const DigitLevel& level : kDigitLevels) build_level(level);
   build_blocks();
 }
 
@@ -57,12 +55,12 @@ std::size_t ExactTable::bytes_for(int pairs) noexcept {
   const auto n = static_cast<std::size_t>(pairs);
   const std::size_t blocks = (n + kBlock - 1) / kBlock;
   return sizeof(ExactTable) + n * (sizeof(Pair) + 1) +
-         blocks * (kBlock * static_cast<std::size_t>(kRows) * 2 * sizeof(double) + sizeof(std::int64_t) + 1);
+         blocks * (kBlock * static_cast<std::size_t>(kDigitRows) * 2 * sizeof(double) + sizeof(std::int64_t));
 }
 
 std::size_t ExactTable::bytes() const noexcept { return bytes_for(pairs()); }
 
-void ExactTable::build_level(const Level& level) {
+void ExactTable::build_level(const DigitLevel& level) {
   const bool scale = level.shift == 0 && magnitude_ != Real::one();
   const DoubleDouble magnitude = to_double_double(Wide::from(magnitude_));
   std::vector<Factor> points(static_cast<std::size_t>(level.rows));
@@ -93,20 +91,33 @@ void ExactTable::build_level(const Level& level) {
 }
 
 void ExactTable::build_blocks() {
-  for (std::size_t first = 0; first < pairs_; first += kBlock) {
+  for (std::size_t first = 0; first < stride_; first += kBlock) {
     double largest = 0;
     bool tiny = false;  // sines that fp32 holds as subnormals only
-    std::uint8_t axis = axes_[first];
     for (std::size_t pair = first; pair < std::min(first + kBlock, pairs_); ++pair) {
       const double frequency = pair_[pair].frequency.to_double();
       largest = std::max(largest, frequency);
       tiny |= frequency != 0 && frequency * std::min(magnitude_.to_double(), 1.0) < 0x1p-100;
-      if (axes_[pair] != axis) axis = kMixed;
     }
     const double to = largest == 0 ? 0x1p31 : std::min(0x1p31, std::floor(0.4999 / largest));
     plain_to_.push_back(tiny ? -1 : static_cast<std::int64_t>(to));
-    block_axis_.push_back(axis);
   }
+  // Lanes without a pair hold what never needs to be done again: a float, its lower bits 0.
+  const auto filler = static_cast<double>(static_cast<float>(0.7 * magnitude_.to_double()));
+  for (std::size_t row = 0; row < kDigitRows; ++row) {
+    const bool first_level = row < static_cast<std::size_t>(kDigitLevels[0].rows);
+    for (std::size_t lane = pairs_; lane < stride_; ++lane) {
+      factors_[row * 2 * stride_ + lane] = first_level ? filler : 1.0;
+      factors_[(row * 2 + 1) * stride_ + lane] = first_level ? filler : 0.0;
+    }
+  }
+}
+
+// Above the smallest product both its factors exceed 2^-12 of the magnitude, or 2^-10: docs/exactness.md, section 3.
+RowFactors ExactTable::factors() const noexcept {
+  const double magnitude = magnitude_.to_double();
+  const double square = magnitude * magnitude;
+  return {factors_.data(), stride_, pairs_, plain_to_.data(), square * 0x1p-12, square * 0x1p-10};
 }
 
 // The rows of a position's digits.
@@ -117,122 +128,91 @@ struct ExactTable::Digits {
 };
 
 ExactTable::Digits ExactTable::digits_of(std::int64_t position) const noexcept {
+  const auto size = static_cast<std::uint32_t>(position < 0 ? -position : position);
   Digits digits;
   digits.position = position;
-  const auto size = static_cast<std::uint32_t>(position < 0 ? -position : position);
-  for (std::size_t i = 0; i < kLevels.size(); ++i) {
-    const Level& level = kLevels[i];
-    const std::uint32_t digit = (size >> level.shift) & static_cast<std::uint32_t>(level.rows - 1);
-    digits.rows[i] = &factors_[(static_cast<std::size_t>(level.first_row) + digit) * 2 * stride_];
-    if (digit != 0) digits.levels = static_cast<int>(i) + 1;
-  }
+  digits.levels = size < kTwoDigits ? 2 : 4;
+  for (int i = 0; i < 4; ++i) digits.rows[static_cast<std::size_t>(i)] = digit_row(factors_.data(), stride_, size, i);
   return digits;
 }
 
 void ExactTable::fill(const Positions& positions, float* cos, float* sin) const noexcept {
-  const int axes = axis_count();
+  if (axis_count() == 1 || positions.axis_stride == 0) return fill_single(positions, cos, sin);
   for (std::int64_t token = 0; token < positions.tokens; ++token, cos += pairs_, sin += pairs_) {
     std::array<Digits, kMaxAxes> digits;
-    bool equal = true;
-    for (int axis = 0; axis < axes; ++axis) {
+    bool equal = true;  // as text has it
+    for (int axis = 0; axis < axis_count(); ++axis) {
       const std::int64_t position = positions.at(token, axis);
-      equal &= axis == 0 || position == digits[0].position;
+      equal &= position == positions.at(token, 0);
       digits[static_cast<std::size_t>(axis)] = digits_of(position);
     }
     if (equal) {
-      fill_blocks(digits.data(), 0, 0, plain_to_.size(), cos, sin);
-      continue;
-    }
-    for (std::size_t block = 0; block < plain_to_.size(); ++block) {
-      if (block_axis_[block] == kMixed) {
-        fill_mixed(digits.data(), block, cos, sin);
-      } else {
-        fill_blocks(digits.data(), block_axis_[block], block, 1, cos, sin);
-      }
-    }
-  }
-}
-
-// Without a vector kernel value() does all. The last block may be wider than the rows.
-void ExactTable::run_blocks(RowWork work, const Digits* digits, std::size_t first_block, float* cos,
-                            float* sin) const noexcept {
-  const RowKernel kernel = row_kernel(simd::active());
-  constexpr std::size_t kMost = 64;
-  std::array<std::uint8_t, kMost> again;
-  work.again = again.data();
-  for (std::size_t block = first_block, end = first_block + work.blocks; block < end; block += work.blocks) {
-    const std::size_t first = block * kBlock;
-    const bool whole = first + kBlock <= pairs_;
-    work.blocks = whole ? std::min({kMost, end - block, pairs_ / kBlock - block}) : 1;
-    work.plain_to = &plain_to_[block];
-    std::array<float, 2 * kBlock> last;
-    work.cos = whole ? cos + first : last.data();
-    work.sin = whole ? sin + first : last.data() + kBlock;
-    if (kernel == nullptr) {
-      std::fill_n(again.begin(), work.blocks, std::uint8_t{0xff});
+      const std::int64_t position = positions.at(token, 0);
+      fill_single(Positions::of(&position, 1), cos, sin);
     } else {
-      kernel(work);
+      fill_axes(digits.data(), cos, sin);
     }
-    for (const double*& row : work.rows) row += work.blocks * kBlock;
-    if (!whole) {
-      std::copy_n(work.cos, pairs_ - first, cos + first);
-      std::copy_n(work.sin, pairs_ - first, sin + first);
+  }
+}
+
+void ExactTable::fill_single(const Positions& positions, float* cos, float* sin) const noexcept {
+  struct Context {
+    const ExactTable& table;
+    const Positions& positions;
+    float* cos;
+    float* sin;
+  };
+  const Context context{*this, positions, cos, sin};
+  const Again again = [](const void* pointer, std::int64_t token, std::size_t first, unsigned lanes) noexcept {
+    const auto& [table, all, all_cos, all_sin] = *static_cast<const Context*>(pointer);
+    const Digits digits = table.digits_of(all.at(token, 0));
+    for (; lanes != 0; lanes &= lanes - 1) {
+      const std::size_t pair = first + static_cast<std::size_t>(std::countr_zero(lanes));
+      const std::size_t at = static_cast<std::size_t>(token) * table.pairs_ + pair;
+      if (pair < table.pairs_) table.value(digits, pair, all_cos + at, all_sin + at);
     }
-    for (std::size_t i = 0; i < work.blocks; ++i) {
-      for (unsigned lanes = again[i]; lanes != 0; lanes &= lanes - 1) {
-        const std::size_t pair = first + i * kBlock + static_cast<std::size_t>(std::countr_zero(lanes));
-        if (pair < pairs_) value(digits[axes_[pair]], pair, cos + pair, sin + pair);
+  };
+  if (const RowKernel* kernel = row_kernel(simd::active())) {
+    kernel->tokens(factors(), {positions.data, positions.type == PositionType::kInt64, positions.token_stride,
+                               positions.tokens, cos, sin, again, &context});
+    return;
+  }
+  for (std::int64_t token = 0; token < positions.tokens; ++token) {
+    for (std::size_t first = 0; first < pairs_; first += kBlock) again(&context, token, first, 0xff);
+  }
+}
+
+// Pairs are turned by different axes at different positions: the factors of a block are brought together first. A negative
+// position turns the other way, which the sines of its pairs say.
+void ExactTable::fill_axes(const Digits* digits, float* cos, float* sin) const noexcept {
+  const RowKernel* kernel = row_kernel(simd::active());
+  const RowFactors all = factors();
+  for (std::size_t first = 0; first < pairs_; first += kBlock) {
+    RowBlock block{};
+    block.two_digits = true;
+    std::int64_t size = 0;
+    const std::size_t count = std::min(kBlock, pairs_ - first);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Digits& d = digits[axes_[first + i]];
+      const bool back = d.position < 0 && !pair_[first + i].frequency.is_zero();
+      block.two_digits &= d.levels == 2;
+      size = std::max(size, d.position < 0 ? -d.position : d.position);
+      for (std::size_t level = 0; level < 4; ++level) {
+        const double sine = d.rows[level][stride_ + first + i];
+        block.factors[level][0][i] = d.rows[level][first + i];
+        block.factors[level][1][i] = back ? -sine : sine;
       }
     }
-  }
-}
-
-// All blocks are turned by digits[axis].
-void ExactTable::fill_blocks(const Digits* digits, std::size_t axis, std::size_t first_block, std::size_t blocks,
-                             float* cos, float* sin) const noexcept {
-  const Digits& d = digits[axis];
-  RowWork work;
-  for (std::size_t i = 0; i < d.rows.size(); ++i) work.rows[i] = d.rows[i] + first_block * kBlock;
-  work.to_sines = stride_;
-  work.two_digits = d.levels <= 2;
-  work.negative = d.position < 0;
-  work.size = work.negative ? -d.position : d.position;
-  work.smallest = smallest_product(work.two_digits);
-  work.blocks = blocks;
-  run_blocks(work, digits, first_block, cos, sin);
-}
-
-// The pairs of one block are turned by different axes at different positions: their factors are brought together first.
-// A negative position turns the other way, which the factors of its pairs say.
-void ExactTable::fill_mixed(const Digits* digits, std::size_t block, float* cos, float* sin) const noexcept {
-  double factors[4][2][kBlock] = {};
-  RowWork work;
-  work.two_digits = true;
-  work.negative = false;
-  work.size = 0;
-  for (std::size_t i = 0; i < kBlock && block * kBlock + i < pairs_; ++i) {
-    const std::size_t pair = block * kBlock + i;
-    const Digits& d = digits[axes_[pair]];
-    const bool back = d.position < 0 && !pair_[pair].frequency.is_zero();
-    work.two_digits &= d.levels <= 2;
-    work.size = std::max(work.size, d.position < 0 ? -d.position : d.position);
-    for (std::size_t level = 0; level < d.rows.size(); ++level) {
-      const double sine = d.rows[level][stride_ + pair];
-      factors[level][0][i] = d.rows[level][pair];
-      factors[level][1][i] = back ? -sine : sine;
+    block.plain = block.two_digits && size <= plain_to_[first / kBlock];
+    block.smallest = block.two_digits ? all.smallest : all.smallest_beyond;
+    unsigned again = kernel != nullptr ? kernel->block(block) : 0xffu;
+    std::copy_n(block.cos, count, cos + first);
+    std::copy_n(block.sin, count, sin + first);
+    for (; again != 0; again &= again - 1) {
+      const std::size_t pair = first + static_cast<std::size_t>(std::countr_zero(again));
+      if (pair < pairs_) value(digits[axes_[pair]], pair, cos + pair, sin + pair);
     }
   }
-  for (std::size_t level = 0; level < 4; ++level) work.rows[level] = factors[level][0];
-  work.to_sines = kBlock;
-  work.smallest = smallest_product(work.two_digits);
-  work.blocks = 1;
-  run_blocks(work, digits, block, cos, sin);
-}
-
-// Above it both factors exceed 2^-12 (two digits) or 2^-10 of the magnitude: docs/exactness.md, section 3.
-double ExactTable::smallest_product(bool two_digits) const noexcept {
-  const double magnitude = magnitude_.to_double();
-  return magnitude * magnitude * (two_digits ? 0x1p-12 : 0x1p-10);
 }
 
 void ExactTable::value(const Digits& digits, std::size_t pair, float* cos, float* sin) const noexcept {

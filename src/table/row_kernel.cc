@@ -15,7 +15,7 @@ namespace ropecache::HWY_NAMESPACE {
 namespace {
 #include "table/rows-inl.h"
 }  // namespace
-constexpr RowKernel kRowKernel = run;
+constexpr RowKernel kRowKernel = {all_tokens, one_block};
 }  // namespace ropecache::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif
@@ -23,23 +23,23 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace ropecache {
 
-RowKernel row_kernel(simd::Target target) noexcept {
+const RowKernel* row_kernel(simd::Target target) noexcept {
   switch (target) {
 #if HWY_TARGETS & HWY_SSSE3
-    case simd::Target::kSsse3: return N_SSSE3::kRowKernel;
+    case simd::Target::kSsse3: return &N_SSSE3::kRowKernel;
 #endif
 #if HWY_TARGETS & HWY_SSE4
-    case simd::Target::kSse4: return N_SSE4::kRowKernel;
+    case simd::Target::kSse4: return &N_SSE4::kRowKernel;
 #endif
 #if HWY_TARGETS & HWY_AVX2
-    case simd::Target::kAvx2: return N_AVX2::kRowKernel;
+    case simd::Target::kAvx2: return &N_AVX2::kRowKernel;
 #endif
 #if HWY_TARGETS & HWY_AVX3
     case simd::Target::kAvx512:
-    case simd::Target::kAvx512Bf16: return N_AVX3::kRowKernel;
+    case simd::Target::kAvx512Bf16: return &N_AVX3::kRowKernel;
 #endif
 #if HWY_TARGETS & HWY_NEON
-    case simd::Target::kNeon: return N_NEON::kRowKernel;
+    case simd::Target::kNeon: return &N_NEON::kRowKernel;
 #endif
     default: return nullptr;
   }

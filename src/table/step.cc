@@ -44,7 +44,7 @@ Status Step::begin(const Positions& positions) noexcept {
   }
   if (Status status = check_positions(positions, axes); !status.ok()) return status;
   for (Entry& entry : entries_) {
-    if (Status status = entry.table->rows(positions, entry.cos.data(), entry.sin.data()); !status.ok()) return status;
+    entry.table->fill(positions, entry.cos.data(), entry.sin.data());
     ++gathers_;
   }
   tokens_ = positions.tokens;

@@ -26,6 +26,7 @@ struct HalfGroup {
   hn::Vec<D> c[kVectors];
   hn::Vec<D> s[kVectors];
 
+  HWY_INLINE HalfGroup() {}  // written out, so that it is compiled for the target
   HWY_INLINE void load(const float* cos, const float* sin) {
 #pragma GCC unroll 8
     for (int k = 0; k < kVectors; ++k) {
@@ -56,6 +57,7 @@ struct InterleavedGroup {
   hn::Vec<D> c[2][kVectors];
   hn::Vec<D> s[2][kVectors];
 
+  HWY_INLINE InterleavedGroup() {}
   HWY_INLINE void load(const float* cos, const float* sin) {
     const D d;
     const hn::RebindToSigned<D> ints;
@@ -97,6 +99,7 @@ template <ref::Turn turn, std::size_t kLanes, int kVectors>
 struct InterleavedGroup<ref::BF16, ref::BF16, turn, kLanes, kVectors>
     : HalfGroup<ref::BF16, ref::BF16, turn, kLanes, kVectors> {
   using D = hn::CappedTag<float, kLanes>;
+  HWY_INLINE InterleavedGroup() {}
   HWY_INLINE void run(const std::byte* in, std::byte* out, std::int64_t /*partner*/, hn::Vec<D>& /*seen*/) const {
     const D d;
     const Bits<D> bits;

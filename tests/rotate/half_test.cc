@@ -129,10 +129,15 @@ TEST(HalfCases, B113_results_of_f16_round_ties_to_even) {
 
 // A second oracle, where the compiler has the type.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__FLT16_MAX__)
+#if defined(__aarch64__)
+using CompilersF16 = __fp16;
+#else
+using CompilersF16 = _Float16;
+#endif
 TEST(HalfAgainstCompiler, F16) {
   for (std::uint32_t i = 0; i < 0x10000; ++i) {
     const auto half = static_cast<std::uint16_t>(i);
-    const auto wide = static_cast<float>(std::bit_cast<_Float16>(half));
+    const auto wide = static_cast<float>(std::bit_cast<CompilersF16>(half));
     if (!std::isnan(wide)) {
       EXPECT_EQ(bits_of(f16_to_f32(half)), bits_of(wide));
     }
@@ -140,7 +145,7 @@ TEST(HalfAgainstCompiler, F16) {
   for (std::uint64_t i = 0; i < 0x100000000u; i += 4091) {
     const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(i));
     if (!std::isnan(value)) {
-      ASSERT_EQ(f32_to_f16(value), std::bit_cast<std::uint16_t>(static_cast<_Float16>(value))) << i;
+      ASSERT_EQ(f32_to_f16(value), std::bit_cast<std::uint16_t>(static_cast<CompilersF16>(value))) << i;
     }
   }
 }

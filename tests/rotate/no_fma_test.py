@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kernels hold no fused multiply-add: no_fma_test.py OBJDUMP COMPILER OBJECT..."""
 
-import platform
 import re
 import subprocess
 import sys
@@ -28,7 +27,8 @@ def count(names, pattern):
 
 def control(objdump, compiler):
     """Fused instructions in a program that asks for one."""
-    flags = ["-mfma"] if platform.machine() in ("x86_64", "AMD64", "i686") else []
+    machine = subprocess.run([compiler, "-dumpmachine"], check=True, capture_output=True, text=True).stdout
+    flags = ["-mfma"] if machine.startswith(("x86_64", "i686")) else []
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "control.cc"
         source.write_text(CONTROL)

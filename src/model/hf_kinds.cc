@@ -109,9 +109,9 @@ std::string read_cycle(const Section& config, const Family& family) {
 
 std::vector<std::string> kinds_from_cycle(const Section& config, const Family& family, int count) {
   const std::string cycle = read_cycle(config, family);
-  const int dense = family.nope == NopeRule::kFullButDense
-                        ? static_cast<int>(config.integer("first_k_dense_replace", 0, count).value_or(0))
-                        : 0;
+  const bool prefixed = family.nope == NopeRule::kFullButDense;
+  const int dense = prefixed ? dense_layers(config, count) : 0;
+  const int dense_cycle = prefixed ? dense_period(config) : 1;
   std::vector<std::string> kinds;
   for (int layer = 0; layer < count; ++layer) {
     const auto i = static_cast<std::size_t>(layer < dense ? layer : layer - dense);
@@ -119,7 +119,7 @@ std::vector<std::string> kinds_from_cycle(const Section& config, const Family& f
     char letter = cycle[i % length];
     if (family.from_end) letter = cycle[length - 1 - static_cast<std::size_t>(count - 1 - layer) % length];
     if (i < family.prefix.size()) letter = family.prefix[i];
-    if (layer < dense) letter = 'F';
+    if (layer < dense) letter = (layer + 1) % dense_cycle == 0 ? 'F' : 'S';
     if (layer == count - 1 && family.last != 0) letter = family.last;
     kinds.emplace_back(kind_name(letter));
   }
@@ -150,6 +150,15 @@ std::vector<std::string> read_names(const Section& config, std::string_view key)
                              "\" is not a known kind of layer; its layers are read as attention"));
   }
   return names;
+}
+
+int dense_layers(const Section& config, int count) {
+  return static_cast<int>(config.integer_or("first_k_dense_replace", 0, count, 0, "of the model type"));
+}
+
+int dense_period(const Section& config) {
+  return static_cast<int>(
+      config.integer_or("prefix_dense_sliding_window_pattern", 1, kMaxLayers, 1, "of the model type"));
 }
 
 bool is_attention(std::string_view kind) {

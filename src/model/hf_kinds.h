@@ -22,4 +22,8 @@ std::vector<std::string> read_names(const Section& config, std::string_view key)
 // Linear attention, convolutions, MLPs: kinds that have nothing to rotate in any model.
 bool is_attention(std::string_view kind);
 
+// Cohere 2 MoE: how many of the first layers have a dense MLP, and which of those, every so many, has full attention.
+int dense_layers(const Section& config, int count);
+int dense_period(const Section& config);
+
 }  // namespace ropecache::model

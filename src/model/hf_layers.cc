@@ -49,11 +49,22 @@ std::optional<int> read_mtp(const Section& config) {
   if (const auto use = config.boolean("use_mtp"); use && !*use) return 0;
   if (const auto modules = config.integer("num_mtp_modules", 0, 64)) {
     if (*modules == 0) return 0;
-    const auto each = config.integer("mtp_transformer_layers", 0, 64);
-    if (!each) config.defaulted("mtp_transformer_layers", 1, "of each MTP module");
-    return static_cast<int>(*modules * each.value_or(1));
+    return static_cast<int>(*modules * config.integer_or("mtp_transformer_layers", 0, 64, 1, "of the model type"));
   }
   return std::nullopt;
+}
+
+// Which layers have a dense MLP: mlp_layer_types, else the first few.
+std::vector<bool> read_dense(const Section& config, const Layers& layers) {
+  std::vector<bool> dense(layers.all.size(), false);
+  const auto list = config.either("mlp_layer_types", "dense", "sparse");
+  if (!list) {
+    std::fill_n(dense.begin(), dense_layers(config, layers.count), true);
+    return dense;
+  }
+  check_length(config, "mlp_layer_types", list->size(), layers);
+  std::copy_n(list->begin(), std::min(list->size(), dense.size()), dense.begin());
+  return dense;
 }
 
 // Which layers a NoPE rule leaves unturned.
@@ -71,11 +82,10 @@ void apply_nope(const Section& config, const Family& family, Layers& layers) {
       return;
     }
     case NopeRule::kFullButDense: {
-      const auto dense = config.integer("first_k_dense_replace", 0, layers.count).value_or(0);
-      const bool forced = config.integer("prefix_dense_sliding_window_pattern", 0, kMaxLayers).value_or(1) == 1;
+      const std::vector<bool> dense = read_dense(config, layers);
+      const bool forced = dense_period(config) == 1;
       for (std::size_t i = 0; i < layers.all.size(); ++i) {
-        const bool kept = forced && i < static_cast<std::size_t>(dense);
-        layers.all[i].rotates &= kept || !full(layers.all[i]);
+        layers.all[i].rotates &= (forced && dense[i]) || !full(layers.all[i]);
       }
       return;
     }
@@ -88,10 +98,10 @@ void apply_nope(const Section& config, const Family& family, Layers& layers) {
           layers.all[i].rotates &= (*list)[i] != 0;
         return;
       }
-      const auto interval = config.integer("no_rope_layer_interval", 1, kMaxLayers);
-      if (!interval) config.defaulted("no_rope_layer_interval", 4, "of the model type");
+      const std::int64_t interval =
+          config.integer_or("no_rope_layer_interval", 1, kMaxLayers, 4, "of the model type");
       for (int i = 0; i < layers.count; ++i) {
-        layers.all[static_cast<std::size_t>(i)].rotates &= (i + 1) % interval.value_or(4) != 0;
+        layers.all[static_cast<std::size_t>(i)].rotates &= (i + 1) % interval != 0;
       }
       return;
     }
@@ -128,21 +138,14 @@ void apply_nope(const Section& config, const Family& family, Layers& layers) {
 // Sparse attention shares one indexer's choice among neighbours: "full" layers have the indexer (GLM-5.2).
 void read_indexers(const Section& config, const Family& family, Layers& layers) {
   if (family.indexer == IndexerRule::kNone) return;
-  if (const Json* types = config.take("indexer_types")) {
-    if (!types->is_array()) config.refuse("indexer_types", "a list of full and shared");
-    check_length(config, "indexer_types", types->size(), layers);
-    for (std::size_t i = 0; i < types->size(); ++i) {
-      const bool shared = types->at(i) == "shared";
-      if (!shared && types->at(i) != "full") config.refuse("indexer_types", "a list of full and shared");
-      if (i < layers.all.size()) layers.all[i].indexes = !shared;
-    }
+  if (const auto list = config.either("indexer_types", "full", "shared")) {
+    check_length(config, "indexer_types", list->size(), layers);
+    for (std::size_t i = 0; i < std::min(list->size(), layers.all.size()); ++i) layers.all[i].indexes = (*list)[i];
     return;
   }
   const auto frequency = config.integer("index_topk_freq", 1, kMaxLayers);
   if (!frequency) return;
-  const auto stated = config.integer("index_skip_topk_offset", 0, kMaxLayers);
-  const std::int64_t offset = stated.value_or(2);
-  if (!stated) config.defaulted("index_skip_topk_offset", offset, "of the model type");
+  const std::int64_t offset = config.integer_or("index_skip_topk_offset", 0, kMaxLayers, 2, "of the model type");
   for (std::size_t i = 0; i < layers.all.size(); ++i) {
     layers.all[i].indexes = std::max<std::int64_t>(static_cast<std::int64_t>(i) - offset + 1, 0) % *frequency == 0;
   }

@@ -189,6 +189,21 @@ std::optional<std::vector<int>> Section::integers(std::string_view key) const {
   return out;
 }
 
+std::optional<std::vector<bool>> Section::either(std::string_view key, std::string_view yes,
+                                                 std::string_view no) const {
+  const Json* value = take(key);
+  if (value == nullptr) return std::nullopt;
+  const std::string expected = "a list of " + std::string(yes) + " and " + std::string(no);
+  if (!value->is_array()) refuse(key, expected);
+  std::vector<bool> out;
+  for (const Json& item : *value) {
+    const std::string_view word = item.is_string() ? item.get_ref<const std::string&>() : std::string_view();
+    if (word != yes && word != no) refuse(key, expected);
+    out.push_back(word == yes);
+  }
+  return out;
+}
+
 std::string_view Section::one_of(std::span<const std::string_view> keys) const {
   std::string_view first;
   for (const std::string_view key : keys) {
@@ -201,6 +216,13 @@ std::string_view Section::one_of(std::span<const std::string_view> keys) const {
     }
   }
   return first;
+}
+
+std::int64_t Section::integer_or(std::string_view key, std::int64_t least, std::int64_t most, std::int64_t otherwise,
+                                 std::string_view reason) const {
+  if (const auto value = integer(key, least, most)) return *value;
+  defaulted(key, otherwise, reason);
+  return otherwise;
 }
 
 double Section::number_or(std::string_view key, double otherwise, std::string_view reason) const {

@@ -56,11 +56,15 @@ class Section {
   std::optional<std::string> text(std::string_view key) const;
   std::optional<std::vector<double>> numbers(std::string_view key) const;
   std::optional<std::vector<int>> integers(std::string_view key) const;
+  // A list of two words: where it has `yes`.
+  std::optional<std::vector<bool>> either(std::string_view key, std::string_view yes, std::string_view no) const;
 
   // The first of some keys of one meaning that the section has, all of them entered as used; empty where it has none.
   // Two that disagree are an error.
   std::string_view one_of(std::span<const std::string_view> keys) const;
   // The value, or what the model type takes where the file says nothing, entered as a default.
+  std::int64_t integer_or(std::string_view key, std::int64_t least, std::int64_t most, std::int64_t otherwise,
+                          std::string_view reason) const;
   double number_or(std::string_view key, double otherwise, std::string_view reason) const;
   bool boolean_or(std::string_view key, bool otherwise, std::string_view reason) const;
 

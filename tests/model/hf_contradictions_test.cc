@@ -386,6 +386,26 @@ TEST(HfLedger, KeysWithoutEffectForOneReasonMakeOneWarning) {
   EXPECT_EQ(model.ignored.size(), 3u);
 }
 
+// Expected from Cohere2MoeConfig and Cohere2MoeAttention of transformers 5.24: full attention rotates only in dense
+// layers, and those only where the prefix has no pattern of its own.
+TEST(HfDense, LayersOfCohere2MoeRotate) {
+  const auto unturned = [](const Json& more) {
+    Json config = file("cohere2_moe", {{"num_hidden_layers", 8}});
+    config.update(more);
+    return must_read(config).layers_without_rope;
+  };
+  using Layers = std::vector<int>;
+  EXPECT_EQ(unturned(Json::object()), (Layers{3, 7}));
+  EXPECT_EQ(unturned({{"first_k_dense_replace", 2}}), (Layers{5}));
+  EXPECT_EQ(unturned({{"first_k_dense_replace", 4}, {"prefix_dense_sliding_window_pattern", 2}}), (Layers{1, 3, 7}));
+  const Json kinds = {"full_attention", "full_attention",    "sliding_attention", "sliding_attention",
+                      "full_attention", "sliding_attention", "full_attention",    "full_attention"};
+  const Json mlps = {"dense", "dense", "sparse", "sparse", "sparse", "sparse", "dense", "sparse"};
+  EXPECT_EQ(unturned({{"layer_types", kinds}, {"mlp_layer_types", mlps}}), (Layers{4, 7}));
+  EXPECT_EQ(unturned({{"layer_types", kinds}, {"mlp_layer_types", mlps}, {"prefix_dense_sliding_window_pattern", 4}}),
+            (Layers{0, 1, 4, 6, 7}));
+}
+
 // What a type's code takes where the file says nothing.
 TEST(HfDefaults, AreAllListed) {
   const auto expect_default = [](const Json& config, const std::string& key, const std::string& value) {

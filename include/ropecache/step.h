@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ropecache/aligned.h"
 #include "ropecache/positions.h"
 #include "ropecache/status.h"
 #include "ropecache/table.h"
@@ -58,8 +59,8 @@ class Step {
  private:
   struct Entry {
     TableRef table;
-    std::vector<float> cos;
-    std::vector<float> sin;
+    AlignedVector<float> cos;
+    AlignedVector<float> sin;
   };
   std::int64_t max_tokens_;
   std::int64_t tokens_ = -1;  // of the current pass; -1: none

@@ -113,11 +113,9 @@ void ExactTable::build_blocks() {
   }
 }
 
-// Above the smallest product both its factors exceed 2^-12 of the magnitude, or 2^-10: docs/exactness.md, section 3.
 RowFactors ExactTable::factors() const noexcept {
   const double magnitude = magnitude_.to_double();
-  const double square = magnitude * magnitude;
-  return {factors_.data(), stride_, pairs_, plain_to_.data(), square * 0x1p-12, square * 0x1p-10};
+  return {factors_.data(), stride_, pairs_, plain_to_.data(), magnitude * 0x1p-12, magnitude * 0x1p-10};
 }
 
 // The rows of a position's digits.

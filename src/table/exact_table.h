@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "rope/wide.h"
+#include "ropecache/aligned.h"
 #include "ropecache/table.h"
 #include "table/row_kernel.h"
 #include "table/sincos.h"
@@ -50,7 +51,7 @@ class ExactTable final : public Table {
   std::size_t stride_;  // pairs_, up to whole blocks
   Real magnitude_;
   double absolute_bound_;        // of a product of three or four factors
-  std::vector<double> factors_;  // [row][cos, sin][stride_]; the rows of level 0 are times the magnitude
+  AlignedVector<double> factors_;  // [row][cos, sin][stride_]; the rows of level 0 are times the magnitude
   std::vector<Pair> pair_;
   std::vector<std::int64_t> plain_to_;  // RowFactors::plain_to
 };

@@ -21,7 +21,7 @@ struct RowFactors {
   std::size_t stride;            // whole blocks
   std::size_t pairs;
   const std::int64_t* plain_to;  // by block: up to this size of a position below 2^20 no angle exceeds 1/2
-  double smallest;               // elsewhere a product cos * sin below it needs value(); below 2^20
+  double smallest;               // elsewhere a cosine or sine below it in size needs value(); below 2^20
   double smallest_beyond;        // from 2^20 on
 };
 

@@ -9,27 +9,53 @@ using D = hn::CappedTag<double, kBlock>;
 using V = hn::Vec<D>;
 using F = hn::Rebind<float, D>;
 
-HWY_INLINE hn::Mask<D> small_product(V c, V s, V smallest) { return hn::Lt(hn::Abs(hn::Mul(c, s)), smallest); }
+using Words = hn::Repartition<std::uint32_t, D>;
 
-// A value of c or s may lie within 2^16 units of its last place of the boundary between two floats where the 29 bits that
+// A value of c or s may lie within 2^15 units of its last place of the boundary between two floats where the 29 bits that
 // rounding drops are near 2^28. docs/exactness.md, section 3, says why looking at them is enough.
-constexpr std::uint32_t kNear = std::uint32_t{1} << 16;
+constexpr std::uint32_t kNear = std::uint32_t{1} << 15;
 constexpr std::uint32_t kShift = kNear - (std::uint32_t{1} << 28);
 constexpr std::uint32_t kMask = ((std::uint32_t{1} << 29) - 1) & ~(2 * kNear - 1);
 
-// A word is 0 where something must be done again. The bits in question are in the lower halves of the lanes, and those of c
-// and s are looked at together. kPlain: sums of the sines' products have one sign, and no result is small beside its terms.
-using Words = hn::Repartition<std::uint32_t, D>;
-template <bool kPlain>
-HWY_INLINE hn::Vec<Words> apart(V c, V s, V smallest) {
+// The lower halves of all lanes, in any order: the bits in question.
+HWY_INLINE hn::Vec<Words> lower_halves(V c, V s) {
   const Words words;
-  const auto dropped = hn::ConcatEven(words, hn::BitCast(words, c), hn::BitCast(words, s));
-  const auto result = hn::And(hn::Add(dropped, hn::Set(words, kShift)), hn::Set(words, kMask));
-  if constexpr (kPlain) return result;
-  return hn::BitCast(words, hn::IfThenZeroElse(small_product(c, s, smallest), hn::BitCast(D(), result)));
+#if HWY_TARGET == HWY_AVX3
+  return hn::BitCast(words, hn::Vec<hn::RebindToFloat<Words>>{
+                                _mm512_shuffle_ps(_mm512_castpd_ps(c.raw), _mm512_castpd_ps(s.raw), 0x88)});
+#else
+  return hn::ConcatEven(words, hn::BitCast(words, s), hn::BitCast(words, c));
+#endif
 }
 
-HWY_INLINE bool any_zero(hn::Vec<Words> x) { return !hn::AllFalse(Words(), hn::Eq(x, hn::Zero(Words()))); }
+HWY_INLINE V smaller_size(V c, V s) {
+#if HWY_TARGET == HWY_AVX3
+  constexpr int kSmallerSizeWithoutSign = 0x0a;
+  return V{_mm512_range_pd(c.raw, s.raw, kSmallerSizeWithoutSign)};
+#else
+  return hn::Min(hn::Abs(c), hn::Abs(s));
+#endif
+}
+
+// What is known of many values: something is near a boundary where a word of `apart` is 0, or too small to tell where a lane
+// of `size` is below the smallest size allowed.
+struct Seen {
+  hn::Vec<Words> apart = hn::Set(Words(), ~std::uint32_t{0});
+  V size = hn::Set(D(), 1e300);
+
+  HWY_INLINE Seen() {}
+  HWY_INLINE void add(V c, V s, bool plain) {
+    const Words words;
+    const auto dropped = hn::Add(lower_halves(c, s), hn::Set(words, kShift));
+    apart = hn::Min(apart, hn::And(dropped, hn::Set(words, kMask)));
+    if (!plain) size = hn::Min(size, smaller_size(c, s));
+  }
+  HWY_INLINE bool again(double smallest) const {
+    const Words words;
+    return !hn::AllFalse(words, hn::Eq(apart, hn::Zero(words))) ||
+           !hn::AllFalse(D(), hn::Lt(size, hn::Set(D(), smallest)));
+  }
+};
 
 HWY_INLINE hn::Mask<D> near_boundary(V x) {
   const hn::RebindToUnsigned<D> bits;
@@ -38,17 +64,18 @@ HWY_INLINE hn::Mask<D> near_boundary(V x) {
 }
 
 // Which pairs of a vector that has something to be done again.
-HWY_INLINE unsigned lanes_again(V c, V s, bool plain, V smallest) {
+HWY_INLINE unsigned lanes_again(V c, V s, bool plain, double smallest) {
   auto again = hn::Or(near_boundary(c), near_boundary(s));
-  if (!plain) again = hn::Or(again, small_product(c, s, smallest));
+  if (!plain) again = hn::Or(again, hn::Lt(smaller_size(c, s), hn::Set(D(), smallest)));
+  if (HWY_LIKELY(hn::AllFalse(D(), again))) return 0;
   HWY_ALIGN std::uint8_t bits[8] = {};
   hn::StoreMaskBits(D(), again, bits);
   return bits[0];
 }
 
-// cos and sin of the sum of the digits' angles.
+// cos and sin of the sum of the digits' angles, from four rows of factors.
 template <int kDigits>
-HWY_INLINE void multiply(const double* const (&rows)[4], std::size_t to_sines, std::size_t at, V& c, V& s) {
+HWY_INLINE void multiply(const double* const* rows, std::size_t to_sines, std::size_t at, V& c, V& s) {
   const D d;
   c = hn::LoadU(d, rows[0] + at);
   s = hn::LoadU(d, rows[0] + to_sines + at);
@@ -65,27 +92,25 @@ HWY_INLINE void multiply(const double* const (&rows)[4], std::size_t to_sines, s
   }
 }
 
-// One block, rounded; returns its apart().
-template <int kDigits, bool kNegative, bool kPlain>
-HWY_INLINE hn::Vec<Words> block_at(const double* const (&rows)[4], std::size_t to_sines, std::size_t first, V smallest,
-                                   float* cos, float* sin) {
-  auto all = hn::Set(Words(), ~std::uint32_t{0});
+// One block, rounded. `plain`: sums of the sines' products have one sign, and no result is small beside its terms.
+template <int kDigits, bool kNegative>
+HWY_INLINE void block_at(const double* const* rows, std::size_t to_sines, std::size_t first, bool plain, Seen& seen,
+                         float* cos, float* sin) {
 #pragma GCC unroll 4
   for (std::size_t i = 0; i < kBlock; i += hn::MaxLanes(D())) {
     V c;
     V s;
     multiply<kDigits>(rows, to_sines, first + i, c, s);
-    all = hn::Min(all, apart<kPlain>(c, s, smallest));
+    seen.add(c, s, plain);
     if constexpr (kNegative) s = hn::Sub(hn::Zero(D()), s);  // a pair that stays keeps +0
     hn::StoreU(hn::DemoteTo(F(), c), F(), cos + i);
     hn::StoreU(hn::DemoteTo(F(), s), F(), sin + i);
   }
-  return all;
 }
 
 template <int kDigits>
-HWY_INLINE unsigned block_again(const double* const (&rows)[4], std::size_t to_sines, std::size_t first, bool plain,
-                                V smallest) {
+HWY_INLINE unsigned block_again(const double* const* rows, std::size_t to_sines, std::size_t first, bool plain,
+                                double smallest) {
   unsigned again = 0;
   for (std::size_t i = 0; i < kBlock; i += hn::MaxLanes(D())) {
     V c;
@@ -96,87 +121,76 @@ HWY_INLINE unsigned block_again(const double* const (&rows)[4], std::size_t to_s
   return again;
 }
 
-struct Token {
-  const double* rows[4];
-  std::int64_t index;
-  std::int64_t size;  // absolute position
-  float* cos;
-  float* sin;
-};
-
 // A token that has something to be done again, about one in thirty.
 template <int kDigits>
-HWY_NOINLINE void token_again(const RowFactors& factors, const Token& token, const RowTokens& tokens) {
-  const V smallest = hn::Set(D(), kDigits == 2 ? factors.smallest : factors.smallest_beyond);
+HWY_NOINLINE void token_again(const RowFactors& factors, const RowTokens& tokens, std::int64_t t, std::int64_t size) {
+  const double* rows[4];
+  for (int digit = 0; digit < 4; ++digit) {
+    rows[digit] = digit_row(factors.rows, factors.stride, static_cast<std::uint32_t>(size), digit);
+  }
+  const double smallest = kDigits == 2 ? factors.smallest : factors.smallest_beyond;
   for (std::size_t first = 0, block = 0; first < factors.pairs; first += kBlock, ++block) {
-    const bool plain = kDigits == 2 && token.size <= factors.plain_to[block];
-    const unsigned again = block_again<kDigits>(token.rows, factors.stride, first, plain, smallest);
-    if (again != 0) tokens.again(tokens.context, token.index, first, again);
+    const bool plain = kDigits == 2 && size <= factors.plain_to[block];
+    const unsigned again = block_again<kDigits>(rows, factors.stride, first, plain, smallest);
+    if (again != 0) tokens.again(tokens.context, t, first, again);
   }
 }
 
+// By value: what is stored to cos and sin cannot change it.
 template <int kDigits, bool kNegative>
-HWY_INLINE hn::Vec<Words> block_of(const RowFactors& factors, const Token& token, std::size_t first, V smallest,
-                                   float* cos, float* sin) {
-  const bool plain = kDigits == 2 && token.size <= factors.plain_to[first / kBlock];
-  return plain ? block_at<kDigits, kNegative, true>(token.rows, factors.stride, first, smallest, cos, sin)
-               : block_at<kDigits, kNegative, false>(token.rows, factors.stride, first, smallest, cos, sin);
-}
-
-template <int kDigits, bool kNegative>
-HWY_INLINE void rows_of(const RowFactors& factors, const Token& token, const RowTokens& tokens) {
-  const V smallest = hn::Set(D(), kDigits == 2 ? factors.smallest : factors.smallest_beyond);
+HWY_INLINE bool rows_of(const RowFactors factors, std::int64_t size, float* cos, float* sin) {
+  const auto digits = static_cast<std::uint32_t>(size);
+  const double* const rows[4] = {digit_row(factors.rows, factors.stride, digits, 0),
+                                 digit_row(factors.rows, factors.stride, digits, 1),
+                                 kDigits == 2 ? nullptr : digit_row(factors.rows, factors.stride, digits, 2),
+                                 kDigits == 2 ? nullptr : digit_row(factors.rows, factors.stride, digits, 3)};
   const std::size_t whole = factors.pairs / kBlock * kBlock;
-  auto all = hn::Set(Words(), ~std::uint32_t{0});
+  Seen seen;
+#pragma GCC unroll 4
   for (std::size_t first = 0; first < whole; first += kBlock) {
-    all = hn::Min(all, block_of<kDigits, kNegative>(factors, token, first, smallest, token.cos + first, token.sin + first));
+    const bool plain = kDigits == 2 && size <= factors.plain_to[first / kBlock];
+    block_at<kDigits, kNegative>(rows, factors.stride, first, plain, seen, cos + first, sin + first);
   }
   if (HWY_UNLIKELY(whole < factors.pairs)) {
-    float cos[kBlock];
-    float sin[kBlock];
-    all = hn::Min(all, block_of<kDigits, kNegative>(factors, token, whole, smallest, cos, sin));
+    float last[2][kBlock];
+    const bool plain = kDigits == 2 && size <= factors.plain_to[whole / kBlock];
+    block_at<kDigits, kNegative>(rows, factors.stride, whole, plain, seen, last[0], last[1]);
     for (std::size_t i = 0; whole + i < factors.pairs; ++i) {
-      token.cos[whole + i] = cos[i];
-      token.sin[whole + i] = sin[i];
+      cos[whole + i] = last[0][i];
+      sin[whole + i] = last[1][i];
     }
   }
-  if (HWY_UNLIKELY(any_zero(all))) token_again<kDigits>(factors, token, tokens);
+  return seen.again(kDigits == 2 ? factors.smallest : factors.smallest_beyond);
+}
+
+template <int kDigits>
+HWY_INLINE void token(const RowFactors& factors, const RowTokens& tokens, std::int64_t t, std::int64_t position) {
+  float* cos = tokens.cos + t * static_cast<std::int64_t>(factors.pairs);
+  float* sin = tokens.sin + t * static_cast<std::int64_t>(factors.pairs);
+  const bool again = position < 0 ? rows_of<kDigits, true>(factors, -position, cos, sin)
+                                  : rows_of<kDigits, false>(factors, position, cos, sin);
+  if (HWY_UNLIKELY(again)) token_again<kDigits>(factors, tokens, t, position < 0 ? -position : position);
 }
 
 void all_tokens(const RowFactors& factors, const RowTokens& tokens) noexcept {
-  const std::int64_t pairs = static_cast<std::int64_t>(factors.pairs);
   for (std::int64_t t = 0; t < tokens.tokens; ++t) {
     const std::int64_t position = tokens.wide ? static_cast<const std::int64_t*>(tokens.positions)[t * tokens.stride]
                                               : static_cast<const std::int32_t*>(tokens.positions)[t * tokens.stride];
-    const bool negative = position < 0;
-    const std::int64_t size = negative ? -position : position;
-    const auto digits = static_cast<std::uint32_t>(size);
-    Token token;
-    token.rows[0] = digit_row(factors.rows, factors.stride, digits, 0);
-    token.rows[1] = digit_row(factors.rows, factors.stride, digits, 1);
-    token.index = t;
-    token.size = size;
-    token.cos = tokens.cos + t * pairs;
-    token.sin = tokens.sin + t * pairs;
-    if (HWY_LIKELY(size < kTwoDigits)) {
-      negative ? rows_of<2, true>(factors, token, tokens) : rows_of<2, false>(factors, token, tokens);
+    if (HWY_LIKELY(position < kTwoDigits && position > -kTwoDigits)) {
+      token<2>(factors, tokens, t, position);
     } else {
-      token.rows[2] = digit_row(factors.rows, factors.stride, digits, 2);
-      token.rows[3] = digit_row(factors.rows, factors.stride, digits, 3);
-      negative ? rows_of<4, true>(factors, token, tokens) : rows_of<4, false>(factors, token, tokens);
+      token<4>(factors, tokens, t, position);
     }
   }
 }
 
 unsigned one_block(RowBlock& block) noexcept {
   const double* const rows[4] = {block.factors[0][0], block.factors[1][0], block.factors[2][0], block.factors[3][0]};
-  const V smallest = hn::Set(D(), block.smallest);
-  if (!block.two_digits) {
-    const bool again = any_zero(block_at<4, false, false>(rows, kBlock, 0, smallest, block.cos, block.sin));
-    return again ? block_again<4>(rows, kBlock, 0, false, smallest) : 0;
+  Seen seen;
+  if (block.two_digits) {
+    block_at<2, false>(rows, kBlock, 0, block.plain, seen, block.cos, block.sin);
+    return seen.again(block.smallest) ? block_again<2>(rows, kBlock, 0, block.plain, block.smallest) : 0;
   }
-  const bool again =
-      any_zero(block.plain ? block_at<2, false, true>(rows, kBlock, 0, smallest, block.cos, block.sin)
-                           : block_at<2, false, false>(rows, kBlock, 0, smallest, block.cos, block.sin));
-  return again ? block_again<2>(rows, kBlock, 0, block.plain, smallest) : 0;
+  block_at<4, false>(rows, kBlock, 0, false, seen, block.cos, block.sin);
+  return seen.again(block.smallest) ? block_again<4>(rows, kBlock, 0, false, block.smallest) : 0;
 }

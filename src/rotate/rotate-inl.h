@@ -128,24 +128,28 @@ struct Vectors {
   // Elements from pair to pair.
   static constexpr std::int64_t kStep = pairing == Pairing::kHalf ? 1 : 2;
 
-  // Turns groups from pair `first` on as long as a whole one is left; returns the first pair that was not turned. The sides
-  // start at their token. Sets `odd` where there may be NaN among the results.
+  // Turns groups of pairs of token `t` from pair `first` on as long as a whole one is left; returns the first pair that was
+  // not turned. Sets `odd` where there may be NaN among the results.
   template <std::size_t kLanes, int kVectors>
-  static HWY_INLINE std::int64_t groups(const Side* sides, int count, const float* cos, const float* sin,
-                                        std::int64_t pairs, std::int64_t first, bool& odd) {
+  static HWY_INLINE std::int64_t groups(const Work& work, std::int64_t t, std::int64_t first, bool& odd) {
     using G = Group<pairing, In, Out, turn, kLanes, kVectors>;
     const typename G::D d;
+    const std::int64_t pairs = work.pairs;
+    const float* cos = work.cos + t * pairs;
+    const float* sin = work.sin + t * pairs;
     for (; first + G::kPairs <= pairs; first += G::kPairs) {
       G group;
       group.load(cos + first, sin + first);
       auto seen = hn::Zero(d);
-      for (const Side* side = sides; side != sides + count; ++side) {
-        const std::byte* in = side->in + first * kStep * static_cast<std::int64_t>(In::kSize);
-        std::byte* out = side->out + first * kStep * static_cast<std::int64_t>(Out::kSize);
-        for (std::int64_t h = 0; h < side->heads; ++h) {
+      for (const Side* side = work.sides; side != work.sides + work.count; ++side) {
+        const std::int64_t in_stride = side->in_head_stride;
+        const std::int64_t out_stride = side->out_head_stride;
+        const std::byte* in = at(side->in, t * side->in_token_stride, first, In());
+        std::byte* out = at(side->out, t * side->out_token_stride, first, Out());
+        for (std::int64_t h = side->heads; h > 0; --h) {
           group.run(in, out, pairs, seen);
-          in += side->in_head_stride;
-          out += side->out_head_stride;
+          in += in_stride;
+          out += out_stride;
         }
       }
       odd |= !hn::AllTrue(d, hn::IsFinite(seen));
@@ -153,97 +157,96 @@ struct Vectors {
     return first;
   }
 
-  static HWY_INLINE void token(const Side* sides, int count, const float* cos, const float* sin, std::int64_t pairs,
-                               bool& odd) {
+  static HWY_INLINE void token(const Work& work, std::int64_t t, bool& odd) {
     constexpr std::size_t kLanes = HWY_LANES(float);
-    std::int64_t first = groups<kLanes, kVectorsPerGroup>(sides, count, cos, sin, pairs, 0, odd);
-    if (HWY_LIKELY(first == pairs)) return;
-    if constexpr (kVectorsPerGroup > 1) first = groups<kLanes, 1>(sides, count, cos, sin, pairs, first, odd);
-    if constexpr (kLanes > 8) first = groups<8, 1>(sides, count, cos, sin, pairs, first, odd);
-    if constexpr (kLanes > 4) first = groups<4, 1>(sides, count, cos, sin, pairs, first, odd);
-    if (first < pairs) rest(sides, count, cos, sin, pairs, first);
+    std::int64_t first = groups<kLanes, kVectorsPerGroup>(work, t, 0, odd);
+    if (HWY_LIKELY(first == work.pairs)) return;
+    if constexpr (kVectorsPerGroup > 1) first = groups<kLanes, 1>(work, t, first, odd);
+    if constexpr (kLanes > 8) first = groups<8, 1>(work, t, first, odd);
+    if constexpr (kLanes > 4) first = groups<4, 1>(work, t, first, odd);
+    if (first < work.pairs) rest(work, t, first);
   }
 
   // Pairs too few for a vector.
-  static HWY_NOINLINE void rest(const Side* sides, int count, const float* cos, const float* sin, std::int64_t pairs,
-                                std::int64_t first) {
+  static HWY_NOINLINE void rest(const Work& work, std::int64_t t, std::int64_t first) {
+    const std::int64_t pairs = work.pairs;
     const std::int64_t partner = pairing == Pairing::kHalf ? pairs : 1;
     constexpr auto kIn = static_cast<std::int64_t>(In::kSize);
     constexpr auto kOut = static_cast<std::int64_t>(Out::kSize);
-    for (const Side* side = sides; side != sides + count; ++side) {
+    for (const Side* side = work.sides; side != work.sides + work.count; ++side) {
       for (std::int64_t h = 0; h < side->heads; ++h) {
-        const std::byte* in = side->in + h * side->in_head_stride;
-        std::byte* out = side->out + h * side->out_head_stride;
+        const std::byte* in = side->in + (t * side->in_token_stride + h * side->in_head_stride);
+        std::byte* out = side->out + (t * side->out_token_stride + h * side->out_head_stride);
         for (std::int64_t i = first; i < pairs; ++i) {
           const std::int64_t u = i * kStep;
           const std::int64_t v = u + partner;
-          ref::rotate_pair<In, Out, turn>(in + u * kIn, in + v * kIn, cos[i], sin[i], out + u * kOut, out + v * kOut);
+          const float c = work.cos[t * pairs + i];
+          const float s = work.sin[t * pairs + i];
+          ref::rotate_pair<In, Out, turn>(in + u * kIn, in + v * kIn, c, s, out + u * kOut, out + v * kOut);
         }
       }
     }
   }
 
-  // Of the `tokens` tokens before those where the sides stand.
-  static HWY_NOINLINE void canonize(const Side* sides, int count, std::int64_t tokens, std::int64_t elements) {
-    for (const Side* side = sides; side != sides + count; ++side) {
-      for (std::int64_t t = 1; t <= tokens; ++t) {
+  // The results of tokens first to last - 1.
+  static HWY_NOINLINE void canonize(const Work& work, std::int64_t first, std::int64_t last) {
+    for (const Side* side = work.sides; side != work.sides + work.count; ++side) {
+      for (std::int64_t t = first; t < last; ++t) {
         for (std::int64_t h = 0; h < side->heads; ++h) {
-          ref::canonize<Out>(side->out - t * side->out_token_stride + h * side->out_head_stride, elements);
+          ref::canonize<Out>(side->out + (t * side->out_token_stride + h * side->out_head_stride), 2 * work.pairs);
         }
       }
     }
   }
 
   // Token by token, all heads of each: for heads that are neighbours in memory.
-  static void by_token(const Work& work) noexcept {
-    constexpr int kMost = 2;
-    Side sides[kMost];
-    const int count = work.count;
-    for (int n = 0; n < count; ++n) sides[n] = work.sides[n];
-    const float* cos = work.cos;
-    const float* sin = work.sin;
+  static HWY_INLINE void by_token(const Work& work) {
     for (std::int64_t t = 0; t < work.tokens; ++t) {
       bool odd = false;
-      token(sides, count, cos, sin, work.pairs, odd);
-      for (int n = 0; n < count; ++n) {
-        sides[n].in += sides[n].in_token_stride;
-        sides[n].out += sides[n].out_token_stride;
-      }
-      cos += work.pairs;
-      sin += work.pairs;
-      if (HWY_UNLIKELY(odd)) canonize(sides, count, 1, 2 * work.pairs);
+      token(work, t, odd);
+      if (HWY_UNLIKELY(odd)) canonize(work, t, t + 1);
     }
   }
 
   // Head by head, all tokens of each: for tokens that are neighbours in memory. NaN is looked for after some tokens.
-  static HWY_NOINLINE void by_head(const Work& work, const Side& all) noexcept {
+  static HWY_NOINLINE void by_head(const Work& work, const Side& all) {
     constexpr std::int64_t kTokensTogether = 16;
     for (std::int64_t h = 0; h < all.heads; ++h) {
       Side side = all;
       side.in += h * all.in_head_stride;
       side.out += h * all.out_head_stride;
       side.heads = 1;
-      for (std::int64_t start = 0; start < work.tokens; start += kTokensTogether) {
-        const std::int64_t tokens = HWY_MIN(kTokensTogether, work.tokens - start);
+      Work one = work;
+      one.sides = &side;
+      one.count = 1;
+      for (std::int64_t first = 0; first < work.tokens; first += kTokensTogether) {
+        const std::int64_t last = HWY_MIN(first + kTokensTogether, work.tokens);
         bool odd = false;
-        for (std::int64_t t = start; t < start + tokens; ++t) {
-          token(&side, 1, work.cos + t * work.pairs, work.sin + t * work.pairs, work.pairs, odd);
-          side.in += side.in_token_stride;
-          side.out += side.out_token_stride;
-        }
-        if (HWY_UNLIKELY(odd)) canonize(&side, 1, tokens, 2 * work.pairs);
+        for (std::int64_t t = first; t < last; ++t) token(one, t, odd);
+        if (HWY_UNLIKELY(odd)) canonize(one, first, last);
       }
     }
   }
 
   static void run(const Work& work) noexcept {
-    const auto distance = [](std::int64_t stride) HWY_ATTR { return stride < 0 ? -stride : stride; };
-    bool heads_are_neighbours = true;
-    for (int n = 0; n < work.count; ++n) {
-      const Side& side = work.sides[n];
-      if (distance(side.in_head_stride) > distance(side.in_token_stride)) heads_are_neighbours = false;
+    if (work.tokens > 1) {
+      for (int n = 0; n < work.count; ++n) {
+        const Side& side = work.sides[n];
+        if (distance(side.in_head_stride) > distance(side.in_token_stride)) {
+          for (int m = 0; m < work.count; ++m) by_head(work, work.sides[m]);
+          return;
+        }
+      }
     }
-    if (HWY_LIKELY(heads_are_neighbours || work.tokens == 1)) return by_token(work);
-    for (int n = 0; n < work.count; ++n) by_head(work, work.sides[n]);
+    by_token(work);
+  }
+
+ private:
+  static HWY_INLINE std::int64_t distance(std::int64_t stride) { return stride < 0 ? -stride : stride; }
+
+  // Pair `first` of head 0 of the token that starts `token_offset` bytes on.
+  template <class Pointer, class Element>
+  static HWY_INLINE Pointer at(Pointer side, std::int64_t token_offset, std::int64_t first, Element) {
+    return side + token_offset + first * kStep * static_cast<std::int64_t>(Element::kSize);
   }
 };

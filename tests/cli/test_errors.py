@@ -114,6 +114,12 @@ class Values(CliTest):
         for word in ("rope_scaling", "warp", "expected"):
             self.assertIn(word, error)
 
+    def test_a_rope_that_is_not_described(self):
+        for model_type in ("neomme", "dinov3_vit"):
+            path = self.config(model_type=model_type)
+            for command in (("plan", path), ("verify", path), ("diff", path, path)):
+                self.assertIn(f"model_type {model_type}: its rope is not listed", self.refuse(*command))
+
     def test_values_no_rope_can_have(self):
         cases = {
             "rope_theta": (0.0, -1.0, "many", 1.0),

@@ -36,6 +36,26 @@ class Verify(CliTest):
             self.assertGreaterEqual(int(line["agreeing_bits"]), 191)
             self.assertEqual(line["values"], 33)  # and the magnitude
 
+    def test_rules_by_length_are_checked_beyond_their_context(self):
+        dynamic = self.config(max_position_embeddings=8192, rope_scaling={"type": "dynamic", "factor": 2.0})
+        lines = self.of(self.json_of("verify", dynamic, *QUICK, "--kernels", "none"), "rows")
+        self.assertEqual([line["length"] for line in lines], [None, 8193, 32768])
+        self.assertEqual(len({line["key"] for line in lines}), 3)
+        lines = self.of(self.json_of("verify", model("phi-3.5-mini"), *QUICK, "--kernels", "none"), "rows")
+        self.assertEqual([line["length"] for line in lines], [None, 4097])
+
+    def test_nothing_to_check_is_said_so(self):
+        path = self.config(model_type="gpt2", rope_theta=None)
+        self.assertIn("nothing to check", self.succeed("verify", path))
+        self.assertEqual(self.json_of("verify", path), [])
+
+    def test_warnings_are_those_of_plan(self):
+        odd = self.config(model_type="lama9")
+        (warning,) = self.json_of("plan", odd)["warnings"]
+        for line in self.json_of("verify", odd, *QUICK, "--kernels", "none"):
+            self.assertEqual(line["warnings"], [warning])
+        self.assertIn(f"warning: {warning}", self.succeed("verify", odd, *QUICK, "--kernels", "none"))
+
     def test_recipes(self):
         for profile in ("fp32", "ggml"):
             for name in ("gpt-oss-20b", "llama-3.2-1b"):

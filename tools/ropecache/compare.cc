@@ -36,6 +36,7 @@ struct Found {
   Comparison& out;
   const ModelRopes& a;
   const ModelRopes& b;
+  bool length_fixed;
   Role role;
   std::vector<int> layers;
 
@@ -63,6 +64,22 @@ std::pair<std::string, std::string> unequal(const std::vector<double>& a, const 
                                    : counted(list.size(), "pair");
   };
   return {at(a), at(b)};
+}
+
+// The elements of two lists that differ: the first few of them, then how many more.
+void add_lists(const char* name, const std::vector<double>& a, const std::vector<double>& b,
+               std::vector<FieldDifference>& out) {
+  constexpr std::size_t kMost = 3;
+  std::size_t differing = 0;
+  for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+    const auto at = [i](const std::vector<double>& list) { return i < list.size() ? shortest(list[i]) : std::string("none"); };
+    if (at(a) == at(b)) continue;
+    if (++differing <= kMost) out.push_back({fmt::format("{}[{}]", name, i), at(a), at(b)});
+  }
+  if (differing > kMost) {
+    const std::string more = fmt::format("{} more differ", differing - kMost);
+    out.push_back({name, more, more});
+  }
 }
 
 std::string or_none(std::string text) { return text.empty() ? "none" : text; }
@@ -93,14 +110,34 @@ std::vector<FieldDifference> fields(const ModelRope& a, const ModelRope& b) {
     }
     add("scaling", std::move(left), std::move(right));
   }
+  if (const auto* left = std::get_if<LongRopeScaling>(&a.config.scaling)) {
+    if (const auto* right = std::get_if<LongRopeScaling>(&b.config.scaling)) {
+      add_lists("short_factor", left->short_factor, right->short_factor, out);
+      add_lists("long_factor", left->long_factor, right->long_factor, out);
+    }
+  }
   add("exponent_dim", std::to_string(a.config.exponent_dim), std::to_string(b.config.exponent_dim));
   auto [left_divisors, right_divisors] = unequal(a.config.divisors, b.config.divisors);
   add("divisors", std::move(left_divisors), std::move(right_divisors));
   if (a.rope.axes != b.rope.axes) add("axes", or_none(axes_text(a.config.axes)), or_none(axes_text(b.config.axes)));
-  add("magnitude", a.rope.magnitude.to_decimal(), b.rope.magnitude.to_decimal());
+  constexpr int kDigits = 10;  // as plan shows it, where that tells them apart
+  const auto magnitude = [&](const ModelRope& entry, int digits) { return entry.rope.magnitude.to_decimal(digits); };
+  const bool short_tells = magnitude(a, kDigits) != magnitude(b, kDigits);
+  add("magnitude", short_tells ? magnitude(a, kDigits) : a.rope.magnitude.to_decimal(),
+      short_tells ? magnitude(b, kDigits) : b.rope.magnitude.to_decimal());
   add("switch_length", threshold(a), threshold(b));
   add("inverse_on_output", a.rope.inverse_on_output ? "true" : "false", b.rope.inverse_on_output ? "true" : "false");
   return out;
+}
+
+// Where what the files say is the same and the rule's result is not: the first pair that differs.
+FieldDifference frequency_field(const Rope& a, const Rope& b) {
+  const auto at = std::mismatch(a.frequencies.begin(), a.frequencies.end(), b.frequencies.begin(), b.frequencies.end());
+  if (at.first == a.frequencies.end() || at.second == b.frequencies.end()) {
+    return {"pairs", std::to_string(a.pairs()), std::to_string(b.pairs())};
+  }
+  return {fmt::format("frequency of pair {}", at.first - a.frequencies.begin()), at.first->to_decimal(),
+          at.second->to_decimal()};
 }
 
 bool same_place(const Rope& a, const Rope& b) {
@@ -135,18 +172,41 @@ struct Tables {
   bool same = false;
   bool close = false;
   std::optional<std::int64_t> first;
+  std::optional<std::int64_t> beyond;  // the same up to this length
 };
 
-Tables compare_tables(const ModelRope& a, const ModelRope& b) {
-  Tables out{same_table(a.rope, b.rope), close_tables(a.rope, b.rope), first_visible_position(a.rope, b.rope)};
+// A rule that has another rope for each length beyond `original_context`; nothing where it has none.
+std::optional<DynamicNtkScaling> by_length(const ModelRope& entry) {
+  const auto* dynamic = std::get_if<DynamicNtkScaling>(&entry.config.scaling);
+  if (dynamic == nullptr || dynamic->factor == 1) return std::nullopt;
+  return *dynamic;
+}
+
+Tables compare_tables(const ModelRope& a, const ModelRope& b, bool length_fixed) {
+  Tables out{same_table(a.rope, b.rope), close_tables(a.rope, b.rope), first_visible_position(a.rope, b.rope), {}};
+  if (!length_fixed && by_length(a) != by_length(b)) {
+    const auto start = [](const ModelRope& entry) {
+      const auto rule = by_length(entry);
+      return rule ? std::optional(rule->original_context) : std::nullopt;
+    };
+    if (out.same) out.beyond = smaller(start(a), start(b));
+    out.same = out.close = false;
+    return out;
+  }
   if (a.switch_length != b.switch_length) {
     // Position P is the first of a sequence longer than P.
-    return {false, false, smaller(out.first, smaller(a.switch_length, b.switch_length))};
+    return {false, false, smaller(out.first, smaller(a.switch_length, b.switch_length)), {}};
   }
   if (a.beyond && b.beyond) {
+    const auto first = first_visible_position(*a.beyond, *b.beyond);
+    if (out.same && !same_table(*a.beyond, *b.beyond)) {
+      out.beyond = a.switch_length;
+      out.first = first;
+    } else {
+      out.first = smaller(out.first, first);
+    }
     out.same = out.same && same_table(*a.beyond, *b.beyond);
     out.close = out.close && close_tables(*a.beyond, *b.beyond);
-    out.first = smaller(out.first, first_visible_position(*a.beyond, *b.beyond));
   }
   return out;
 }
@@ -165,7 +225,7 @@ void compare_beside(const Found& found, const Rope& a, const Rope& b) {
 
 void compare_ropes(const Found& found, const ModelRope& a, const ModelRope& b) {
   const bool formats_differ = found.a.format != found.b.format;
-  const Tables tables = compare_tables(a, b);
+  const Tables tables = compare_tables(a, b, found.length_fixed);
   compare_beside(found, a.rope, b.rope);
 
   bool pairing_counts = a.rope.pairing != b.rope.pairing;
@@ -188,10 +248,14 @@ void compare_ropes(const Found& found, const ModelRope& a, const ModelRope& b) {
   }
 
   if (same_place(a.rope, b.rope) && !pairing_counts && !tables_differ) return;
-  Difference difference{found.role, found.layers, fields(a, b), tables.first};
+  Difference difference{found.role, found.layers, fields(a, b), tables.first, tables.beyond};
   if (!pairing_counts) std::erase_if(difference.fields, [](const auto& field) { return field.field == "pairing"; });
   // Another place or pairing turns other elements as soon as anything turns.
-  if (!same_place(a.rope, b.rope) || pairing_counts) difference.first_position = smaller(tables.first, 1);
+  if (!same_place(a.rope, b.rope) || pairing_counts) {
+    difference.first_position = smaller(tables.first, 1);
+    difference.beyond.reset();
+  }
+  if (difference.fields.empty()) difference.fields.push_back(frequency_field(a.rope, b.rope));
   found.out.differences.push_back(std::move(difference));
 }
 
@@ -222,7 +286,7 @@ std::string_view note_kind_name(NoteKind kind) {
   return "unknown";
 }
 
-Comparison compare(const ModelRopes& a, const ModelRopes& b) {
+Comparison compare(const ModelRopes& a, const ModelRopes& b, bool length_fixed) {
   const LayerMap left = by_layer(a);
   const LayerMap right = by_layer(b);
   // Layers with the same pair of ropes are one case.
@@ -238,14 +302,14 @@ Comparison compare(const ModelRopes& a, const ModelRopes& b) {
 
   Comparison out;
   if (a.layers != b.layers) {
-    out.differences.push_back({Role::kAttention, {}, {{"layers", std::to_string(a.layers), std::to_string(b.layers)}}, {}});
+    out.differences.push_back({Role::kAttention, {}, {{"layers", std::to_string(a.layers), std::to_string(b.layers)}}, {}, {}});
   }
   for (const auto& [key, numbers_of_layers] : cases) {
     const auto& [role, x, y] = key;
     if (x != nullptr && y != nullptr) {
-      compare_ropes({out, a, b, role, numbers_of_layers}, *x, *y);
+      compare_ropes({out, a, b, length_fixed, role, numbers_of_layers}, *x, *y);
     } else {
-      out.differences.push_back({role, numbers_of_layers, {{"rope", words(x), words(y)}}, 1});
+      out.differences.push_back({role, numbers_of_layers, {{"rope", words(x), words(y)}}, 1, {}});
     }
   }
   // In the order of layers, whatever the addresses in the map say.

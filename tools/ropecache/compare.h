@@ -24,7 +24,8 @@ struct Difference {
   Role role = Role::kAttention;
   std::vector<int> layers;
   std::vector<FieldDifference> fields;
-  std::optional<std::int64_t> first_position;  // absent: not below 2^31 with equal ids on all axes
+  std::optional<std::int64_t> first_position;  // absent: not below 2^31 with equal ids on all axes, or it depends on length
+  std::optional<std::int64_t> beyond;          // shows only in sequences longer than this
 };
 
 // Not counted as a difference.
@@ -47,6 +48,7 @@ struct Comparison {
   std::vector<Note> notes;
 };
 
-Comparison compare(const ModelRopes& a, const ModelRopes& b);
+// `length_fixed`: both were read for one length; otherwise rules that depend on it are compared for all lengths.
+Comparison compare(const ModelRopes& a, const ModelRopes& b, bool length_fixed);
 
 }  // namespace ropecache::cli

@@ -151,6 +151,14 @@ Json query_scale_json(const QueryScale& scale) {
   return {{"rule", rule}, {"beta", scale.beta}, {"context", scale.context}};
 }
 
+std::string warning_lines(const ModelRopes& model, std::string_view prefix, const Style& style) {
+  std::string out;
+  for (const std::string& warning : model.warnings) {
+    out += fmt::format("{}{}{}\n", style.bad("warning: "), prefix, printable(warning));
+  }
+  return out;
+}
+
 std::string to_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n'; }
 
 }  // namespace ropecache::cli

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "ropecache/model.h"
+#include "style.h"
 
 namespace ropecache::cli {
 
@@ -27,6 +28,9 @@ std::string query_scale_text(const QueryScale& scale);    // "1 + 0.1 ln(1 + flo
 Json scaling_json(const RopeConfig& config);
 Json axes_json(const Axes& axes);
 Json query_scale_json(const QueryScale& scale);  // null without
+
+// "warning: <prefix><text>", a line each.
+std::string warning_lines(const ModelRopes& model, std::string_view prefix, const Style& style);
 
 std::string to_line(const Json& json);  // compact, one line, invalid UTF-8 replaced
 

@@ -16,7 +16,8 @@ Json side_json(const ModelRopes& model) {
           {"format", model_format_name(model.format)},
           {"architecture", model.architecture},
           {"layers", model.layers},
-          {"context", model.context}};
+          {"context", model.context},
+          {"warnings", model.warnings}};
 }
 
 std::string diff_json(const ModelRopes& a, const ModelRopes& b, const Comparison& found) {
@@ -30,7 +31,8 @@ std::string diff_json(const ModelRopes& a, const ModelRopes& b, const Comparison
     differences.push_back({{"role", role_name(difference.role)},
                            {"layers", difference.layers},
                            {"fields", std::move(fields)},
-                           {"first_position", first ? Json(*first) : Json(nullptr)}});
+                           {"first_position", first ? Json(*first) : Json(nullptr)},
+                           {"beyond", difference.beyond ? Json(*difference.beyond) : Json(nullptr)}});
   }
   Json notes = Json::array();
   for (const Note& note : found.notes) {
@@ -63,6 +65,10 @@ std::string side_line(char letter, const ModelRopes& model) {
 std::string shows(const Difference& difference) {
   if (difference.layers.empty()) return "";
   const auto& first = difference.first_position;
+  if (difference.beyond) {
+    const std::string from = first ? fmt::format(", from position {}", *first) : "";
+    return fmt::format("shows in sequences beyond {}{}", *difference.beyond, from);
+  }
   if (first) return fmt::format("shows from position {}", *first);
   for (const FieldDifference& field : difference.fields) {
     if (field.field == "axes") return "shows where a token's ids differ by axis";
@@ -91,7 +97,8 @@ std::string diff_text(const ModelRopes& a, const ModelRopes& b, const Comparison
   }
   if (!found.notes.empty()) out += '\n';
   for (const Note& note : found.notes) out += fmt::format("note: {}: {}\n", where(note.role, note.layers), note.text);
-  return out;
+  if (!a.warnings.empty() || !b.warnings.empty()) out += '\n';
+  return out + warning_lines(a, "A: ", style) + warning_lines(b, "B: ", style);
 }
 
 }  // namespace
@@ -101,7 +108,7 @@ Result<Outcome> diff(const DiffOptions& options) {
   if (!a.ok()) return a.status();
   auto b = read_model(options.b, options.read);
   if (!b.ok()) return b.status();
-  const Comparison found = compare(*a, *b);
+  const Comparison found = compare(*a, *b, options.read.length.has_value());
   return Outcome{found.differences.empty() ? kHolds : kDiffers,
                  options.json ? diff_json(*a, *b, found) : diff_text(*a, *b, found, options.style)};
 }

@@ -132,8 +132,7 @@ std::string plan_text(const Plan& plan, const Style& style) {
   out += notes_text("default taken", plan.model.defaults, style);
   out += notes_text("ignored", plan.model.ignored, style);
   if (!plan.model.warnings.empty()) out += '\n';
-  for (const std::string& warning : plan.model.warnings) out += style.bad("warning: ") + printable(warning) + '\n';
-  return out;
+  return out + warning_lines(plan.model, "", style);
 }
 
 }  // namespace ropecache::cli

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <deque>
 #include <set>
 #include <thread>
 
@@ -32,12 +33,22 @@ struct Report {
   }
 };
 
-// Every rope of the file, the one beyond a switch of length too.
-Result<std::vector<Subject>> subjects_of(const ModelRopes& model, std::optional<std::int64_t> length) {
+// Every rope of the file, the one beyond a switch of length too, and where each length has its own some of them, which go
+// into `made`.
+Result<std::vector<Subject>> subjects_of(const ModelRopes& model, std::optional<std::int64_t> length,
+                                         std::deque<Rope>& made) {
   std::vector<Subject> out;
   for (const ModelRope& entry : model.ropes) {
     out.push_back({&entry, &entry.rope, length, {}});
     if (entry.beyond && entry.switch_length) out.push_back({&entry, &*entry.beyond, *entry.switch_length + 1, {}});
+    const auto* dynamic = std::get_if<DynamicNtkScaling>(&entry.config.scaling);
+    if (dynamic == nullptr || dynamic->factor == 1 || length) continue;
+    for (const std::int64_t longer : {dynamic->original_context + 1, 4 * dynamic->original_context}) {
+      auto rope = resolve(entry.config, {.length = longer});
+      if (!rope.ok()) return rope.status();
+      made.push_back(std::move(*rope));
+      out.push_back({&entry, &made.back(), longer, {}});
+    }
   }
   for (Subject& subject : out) {
     auto key = table_key(*subject.rope);
@@ -163,13 +174,19 @@ class Progress {
 };
 
 std::string report_text(const ModelRopes& model, const Report& report, const Style& style) {
+  if (report.lines.empty()) {
+    return style.bold("nothing to check") + printable(fmt::format(": {}: no layer has a rope", model.path)) + '\n' +
+           warning_lines(model, "", style);
+  }
   const bool holds = report.wrong == 0;
   std::string out = holds ? style.good("holds") : style.bad("does not hold");
   out += printable(fmt::format(": {}: {} checked, {} wrong", model.path, counted(report.values, "value"), report.wrong));
   out += "\n\n";
   TextTable table({"what", "layers", "table", "how", "values", "wrong", "result"});
   for (const auto& line : report.lines) table.row(line);
-  return out + table.text(style);
+  out += table.text(style);
+  if (!model.warnings.empty()) out += '\n';
+  return out + warning_lines(model, "", style);
 }
 
 std::string report_json(const Report& report) {
@@ -181,7 +198,8 @@ std::string report_json(const Report& report) {
 Result<Outcome> verify(const VerifyOptions& options) {
   auto model = read_model(options.file, options.read);
   if (!model.ok()) return model.status();
-  auto subjects = subjects_of(*model, options.read.length);
+  std::deque<Rope> made;
+  auto subjects = subjects_of(*model, options.read.length, made);
   if (!subjects.ok()) return subjects.status();
 
   Report report;
@@ -200,6 +218,7 @@ Result<Outcome> verify(const VerifyOptions& options) {
     }
   }
   mpfr_free_cache();
+  for (Json& measurement : report.measurements) measurement["warnings"] = model->warnings;
   return Outcome{report.wrong == 0 ? kHolds : kDiffers,
                  options.json ? report_json(report) : report_text(*model, report, options.style)};
 }

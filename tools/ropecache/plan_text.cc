@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <map>
 #include <set>
 
@@ -39,6 +41,11 @@ std::string headline(const Plan& plan) {
   }
   std::string line = fmt::format("{} {} {}: {}", layers_text(users), total(users) == 1 ? "uses" : "share",
                                  counted(plan.memory.distinct_tables, "table"), bytes(plan.memory.shared_bytes));
+  // A tower's positions are those of its grid, not of the model's context: nothing to compare with.
+  const bool towers_only = std::all_of(users.begin(), users.end(), [](const auto& entry) {
+    return entry.first == Role::kVision || entry.first == Role::kAudio;
+  });
+  if (towers_only) return line;
   if (plan.context > 0) {
     line += fmt::format(" instead of {} (a cos/sin table per layer, {})", bytes(plan.memory.per_layer_bytes),
                         counted(static_cast<std::size_t>(plan.context), "position"));

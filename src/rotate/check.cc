@@ -15,17 +15,6 @@ constexpr std::array<const char*, 3> kUseNames = {"rotate", "inverse", "shift"};
 constexpr StatusCode kInvalid = StatusCode::kInvalidArgument;
 constexpr StatusCode kMismatch = StatusCode::kMismatch;
 
-// The text is made in place: memory that runs out costs the text, never the error.
-[[gnu::format(printf, 2, 3)]] Status refuse(StatusCode code, const char* format, ...) noexcept {
-  std::array<char, 200> text{};
-  std::va_list values;
-  va_start(values, format);
-  const int length = std::vsnprintf(text.data(), text.size(), format, values);
-  va_end(values);
-  return Status(code,
-                {text.data(), static_cast<std::size_t>(std::clamp(length, 0, static_cast<int>(text.size()) - 1))});
-}
-
 long long number(std::int64_t x) noexcept { return x; }
 
 Status unreachable(const char* name, const char* side, const TensorView& view) noexcept {
@@ -38,6 +27,16 @@ Status cannot_tell(const char* a, const char* a_side, const char* b, const char*
 }
 
 }  // namespace
+
+Status refuse(StatusCode code, const char* format, ...) noexcept {
+  std::array<char, 200> text{};
+  std::va_list values;
+  va_start(values, format);
+  const int length = std::vsnprintf(text.data(), text.size(), format, values);
+  va_end(values);
+  return Status(code,
+                {text.data(), static_cast<std::size_t>(std::clamp(length, 0, static_cast<int>(text.size()) - 1))});
+}
 
 [[gnu::cold]] Status describe(Fault fault, const Call& call, const Named& x, const Named& other) noexcept {
   const Rows& rows = call.rows;
@@ -71,6 +70,7 @@ Status cannot_tell(const char* a, const char* a_side, const char* b, const char*
       return refuse(kInvalid, "cannot tell that heads of %s.out do not overlap: strides %lld and %lld", x.name,
                     number(out.token_stride), number(out.head_stride));
     case Fault::kInAndOut: return cannot_tell(x.name, "in", x.name, "out");
+    case Fault::kEps: return refuse(kInvalid, "norm of %s: eps, expected finite, 0 or more", x.name);
     case Fault::kHeader: return refuse(kMismatch, "rows: no valid header, expected rows of a table (Step::rows())");
     case Fault::kDevice:
       return refuse(kMismatch, "rows: device %d, expected %d (cpu)", static_cast<int>(rows.device),

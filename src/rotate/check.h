@@ -25,6 +25,7 @@ enum class Fault : std::uint8_t {
   kReachOut,
   kHeadsOverlap,
   kInAndOut,
+  kEps,
   // of the rows
   kHeader,
   kDevice,
@@ -56,7 +57,7 @@ inline bool is_in_place(const Operand& x) noexcept {
          (x.in.heads == 1 || x.in.head_stride == x.out.head_stride);
 }
 
-// Which bytes of an operand are read and written. In place: those of the rotary part, else of whole heads.
+// Which bytes of an operand are read and written.
 struct Bytes {
   bool in_place;
   Footprint read;
@@ -86,23 +87,33 @@ inline Fault check_rows(const Call& call, std::int64_t tokens) noexcept {
   return Fault::kNone;
 }
 
-// Shapes, types and addresses of one operand, that the rotary part lies in its heads, that `out` shares no byte between
-// two heads and none with `in`. An empty operand has no bytes to check.
-inline Fault check_operand(const Operand& x, const Placement& placement, Bytes* bytes) noexcept {
+// That the rotary part lies in the operand's heads.
+inline Fault check_inside(const Operand& x, const Placement& placement) noexcept {
+  const bool inside = placement.rotary_offset >= 0 &&
+                      std::int64_t{placement.rotary_offset} + placement.rotary_dim <= x.in.head_dim;
+  return inside ? Fault::kNone : Fault::kOutsideHead;
+}
+
+// Shapes, types and addresses of one operand, that `out` shares no byte between two heads and none with `in`. `touched`:
+// in place only this part of a head is read and written; null: whole heads are. An empty operand has no bytes to check.
+inline Fault check_operand(const Operand& x, const Placement* touched, Bytes* bytes) noexcept {
   const TensorView& in = x.in;
   const TensorView& out = x.out;
   if (in.dtype != out.dtype || in.dtype > DType::kF16) return Fault::kDType;
+  bytes->in_place = is_in_place(x);
   if (in.tokens != out.tokens || in.heads != out.heads || in.head_dim != out.head_dim || in.tokens < 0 ||
       in.heads < 0) {
     return Fault::kShape;
   }
-  if (placement.rotary_offset < 0 || std::int64_t{placement.rotary_offset} + placement.rotary_dim > in.head_dim) {
-    return Fault::kOutsideHead;
+  if (touched != nullptr) {
+    if (const Fault fault = check_inside(x, *touched); fault != Fault::kNone) return fault;
+  } else if (in.head_dim < 0) {
+    return Fault::kShape;
   }
   if (is_empty(x)) return Fault::kNone;
-  bytes->in_place = is_in_place(x);
-  const std::int64_t first = bytes->in_place ? placement.rotary_offset : 0;
-  const std::int64_t count = bytes->in_place ? placement.rotary_dim : in.head_dim;
+  const bool part = bytes->in_place && touched != nullptr;
+  const std::int64_t first = part ? touched->rotary_offset : 0;
+  const std::int64_t count = part ? touched->rotary_dim : in.head_dim;
   if (in.data == nullptr) return Fault::kNullIn;
   if (!footprint_of(in, first, count, &bytes->read)) return Fault::kReachIn;
   if (!bytes->in_place) {
@@ -130,6 +141,9 @@ struct Named {
   const Operand& operand;
   const char* name;
 };
+
+// "%s" and numbers made into the text of a Status, in place: memory that runs out costs the text, never the error.
+[[gnu::format(printf, 2, 3)]] Status refuse(StatusCode code, const char* format, ...) noexcept;
 
 // The error for a fault of `x`, or of the call before any operand, or of `x` and `other`.
 Status describe(Fault fault, const Call& call, const Named& x, const Named& other) noexcept;

@@ -5,33 +5,13 @@
 #include <cstring>
 
 #include "rotate/check.h"
-#include "rotate/kernel.h"
 #include "rotate/share.h"
+#include "rotate/side.h"
 
 namespace ropecache {
 namespace {
 
 using ref::Turn;
-
-// Of an operand that passed check_operand(). A stride that is never taken may be anything: it becomes 0.
-inline Side side_of(const Placement& placement, const Operand& x) noexcept {
-  const auto size = static_cast<std::int64_t>(dtype_size(x.in.dtype));
-  const std::int64_t before = placement.rotary_offset * size;
-  const auto token_bytes = [size](const TensorView& view) { return view.tokens > 1 ? view.token_stride * size : 0; };
-  const auto head_bytes = [size](const TensorView& view) { return view.heads > 1 ? view.head_stride * size : 0; };
-  return {static_cast<const std::byte*>(x.in.data) + before,
-          static_cast<std::byte*>(x.out.data) + before,
-          token_bytes(x.in),
-          head_bytes(x.in),
-          token_bytes(x.out),
-          head_bytes(x.out),
-          x.in.heads};
-}
-
-inline bool is_aligned(const Operand& x) noexcept {
-  const std::uintptr_t bytes = reinterpret_cast<std::uintptr_t>(x.in.data) | reinterpret_cast<std::uintptr_t>(x.out.data);
-  return bytes % dtype_size(x.in.dtype) == 0;
-}
 
 // What a head holds beside its rotary part.
 void copy_rest(const Side& side, std::int64_t tokens, const Placement& placement, const Operand& x) noexcept {
@@ -50,15 +30,6 @@ void copy_rest(const Side& side, std::int64_t tokens, const Placement& placement
   }
 }
 
-inline Kernel kernel_for(const Call& call, Turn turn, const Operand& x) noexcept {
-  const RotateKernels& kernels = is_aligned(x) ? rotate_kernels(simd::active()) : kScalarKernels;
-  return kernels.of(static_cast<Format>(x.in.dtype), call.placement.pairing, turn);
-}
-
-inline Work work_of(const Rows& rows, std::int64_t tokens, const Side* sides, int count) noexcept {
-  return {tokens, rows.pairs, rows.cos, rows.sin, sides, count};
-}
-
 // The rectangles of one operand that are the call's part.
 void turn_part(const Call& call, Turn turn, const Operand& x, bool in_place) noexcept {
   if (is_empty(x)) return;
@@ -66,20 +37,14 @@ void turn_part(const Call& call, Turn turn, const Operand& x, bool in_place) noe
   const Side side = side_of(call.placement, x);
   for_each_rectangle(units_of(call.part, x.in.tokens, x.in.heads), x.in.heads,
                      [&](std::int64_t token, std::int64_t tokens, std::int64_t head, std::int64_t heads) {
-                       Side piece = side;
-                       piece.in += token * side.in_token_stride + head * side.in_head_stride;
-                       piece.out += token * side.out_token_stride + head * side.out_head_stride;
-                       piece.heads = heads;
-                       Work work = work_of(call.rows, tokens, &piece, 1);
-                       work.cos += token * work.pairs;
-                       work.sin += token * work.pairs;
-                       kernel(work);
+                       const Side piece = piece_of(side, token, head, heads);
+                       kernel(work_of(call.rows, token, tokens, &piece, 1));
                        if (!in_place) copy_rest(piece, tokens, call.placement, x);
                      });
 }
 
 inline Fault check(const Call& call, const Operand& x, Bytes* bytes) noexcept {
-  const Fault fault = check_operand(x, call.placement, bytes);
+  const Fault fault = check_operand(x, &call.placement, bytes);
   return fault != Fault::kNone ? fault : check_rows(call, x.in.tokens);
 }
 
@@ -91,7 +56,7 @@ Status run(const Call& call, Turn turn, const Operand& operand) noexcept {
   if (fault != Fault::kNone) return describe(fault, call, x, x);
   if (call.part.count == 1 && !is_empty(operand) && bytes.in_place) {  // the common case, without detours
     const Side side = side_of(call.placement, operand);
-    kernel_for(call, turn, operand)(work_of(call.rows, operand.in.tokens, &side, 1));
+    kernel_for(call, turn, operand)(work_of(call.rows, 0, operand.in.tokens, &side, 1));
     return {};
   }
   turn_part(call, turn, operand, bytes.in_place);
@@ -113,7 +78,7 @@ Status run(const Call& call, Turn turn, const Operand& q_operand, const Operand&
   if (call.part.count == 1 && !is_empty(q_operand) && !is_empty(k_operand) && q_bytes.in_place && k_bytes.in_place &&
       q_operand.in.dtype == k_operand.in.dtype && is_aligned(q_operand) == is_aligned(k_operand)) {
     const Side sides[] = {side_of(call.placement, q_operand), side_of(call.placement, k_operand)};
-    kernel_for(call, turn, q_operand)(work_of(call.rows, q_operand.in.tokens, sides, 2));
+    kernel_for(call, turn, q_operand)(work_of(call.rows, 0, q_operand.in.tokens, sides, 2));
     return {};
   }
   turn_part(call, turn, q_operand, q_bytes.in_place);

@@ -12,6 +12,9 @@
 #include "allocations.h"
 #include "locks.h"
 #include "ropecache/cache.h"
+#include "ropecache/kv.h"
+#include "ropecache/norm.h"
+#include "ropecache/quantized.h"
 #include "ropecache/rotate.h"
 #include "ropecache/target.h"
 
@@ -44,6 +47,15 @@ TEST(HotPath, AllocatesLocksStartsAndPrintsNothing) {
   ASSERT_TRUE(step.add(inverse).ok());
   std::vector<float> q(kTokens * 4 * 64, 1.0f), k(kTokens * 2 * 64, 1.0f), out(q.size());
 
+  const std::int32_t slots[kTokens] = {3, 0, -1, 1, 4};
+  std::vector<std::byte> blocks(kTokens * 136);
+  std::vector<float> cache_k(k.size()), cache_v(k.size());
+  const auto cache_of = [&](DType dtype) {
+    const DType narrow = dtype == DType::kF32 ? DType::kF16 : dtype;
+    return KvCache{TensorView::of(cache_k.data(), narrow, kTokens, 2, 64),
+                   TensorView::of(cache_v.data(), narrow, kTokens, 2, 64)};
+  };
+
   const auto pass = [&](std::int64_t first) {
     std::int64_t positions[kTokens];
     for (std::int64_t t = 0; t < kTokens; ++t) positions[t] = first + t;
@@ -60,6 +72,9 @@ TEST(HotPath, AllocatesLocksStartsAndPrintsNothing) {
           ok = ok && rows.ok() && rotate(*rows, placement, in_place, keys).ok() &&
                rotate(*rows, placement, copied).ok() && rotate_backward(*rows, placement, copied).ok() &&
                rotate_shift(*rows, placement, copied).ok();
+          ok = ok && norm_rotate(*rows, placement, in_place, {}, keys, {}).ok() && rms_norm(copied, {}).ok() &&
+               rotate_into_cache(*rows, placement, keys.in, keys.in, SlotMap::of(slots, kTokens), cache_of(dtype)).ok() &&
+               rotate_shift(*rows, placement, {blocks.data(), BlockType::kQ8_0, kTokens, 2, 64, 136, 68}).ok();
           for (int part = 0; part < 3; ++part) ok = ok && rotate(*rows, placement, in_place, keys, {part, 3}).ok();
         }
         ok = ok && rotate_inverse(*step.rows(*inverse), Placement::of(plain), copied).ok();

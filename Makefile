@@ -7,7 +7,7 @@ demo:   ## a real model: its plan, its rows, the proof that they are exact
 test:   ## build with g++ and run every test
 	@scripts/test.sh release
 
-bench:  ## table build, rows of a step, rotate; against libm and memcpy
+bench:  ## rows, rotation, decoding, growth, each against its limit (ropecache bench)
 	@scripts/bench.sh
 
 clean:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds and runs the benchmarks; arguments go to Google Benchmark (--benchmark_filter=Rotate).
+# Builds the command line tool and runs `ropecache bench`; arguments go to it (--section rotate --seconds 0.2 --svg FILE).
 source "$(dirname "$0")/common.sh"
 scripts/setup.sh
-configure_and_build bench ropecache_bench
-exec build/bench/bench/ropecache_bench "$@"
+configure_and_build release ropecache_cli
+exec build/release/tools/ropecache/ropecache bench "$@"

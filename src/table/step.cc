@@ -54,7 +54,7 @@ Status Step::begin(const Positions& positions) noexcept {
 Result<Rows> Step::rows(const Table& table) const noexcept {
   if (tokens_ < 0) return Status(StatusCode::kMismatch, "step: no pass has begun; call begin() first");
   for (const Entry& entry : entries_) {
-    if (entry.table->key() != table.key()) continue;
+    if (entry.table.get() != &table && entry.table->key() != table.key()) continue;
     Rows rows;
     rows.magic = Rows::kMagic;
     rows.profile = table.profile();

@@ -74,4 +74,16 @@ struct VerifyOptions {
 };
 Result<Outcome> verify(const VerifyOptions& options);
 
+struct BenchOptions {
+  std::vector<std::string> sections;  // "rows", "rotate", "decode", "growth"; none: all
+  std::vector<std::int64_t> tokens;   // that rotate is measured at; none: 1, 64, 512, 8192
+  int threads = 1;                    // rotate is measured with 1, 2, 4, ... up to this
+  double seconds = 0.05;              // for each figure
+  std::string target;                 // "": the best one
+  std::string svg;                    // a file for the chart; "": none
+  bool json = false;
+  Style style;
+};
+Result<Outcome> bench(const BenchOptions& options);
+
 }  // namespace ropecache::cli

@@ -3,6 +3,7 @@
 //
 // The command line: options in, one text out, an exit status.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <thread>
 #include <unistd.h>
 
 #include "commands.h"
@@ -156,6 +158,30 @@ int run(int argc, char** argv) {
   add_json(verify_command, verify_options.json);
   verify_command->callback([&] { command = [&] { return verify(verify_options); }; });
 
+  BenchOptions bench_options;
+  bench_options.threads = std::min(2, static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+  CLI::App* bench_command = app.add_subcommand("bench", "how fast it is here, against this machine's own limit");
+  bench_command->add_option("--section", bench_options.sections, "one part only (repeatable); all of them otherwise")
+      ->check(CLI::IsMember({"rows", "rotate", "decode", "growth"}))
+      ->option_text("rows|rotate|decode|growth")
+      ->expected(1)
+      ->take_all();
+  bench_command->add_option("--tokens", bench_options.tokens, "rotate so many only (repeatable): 1, 64, 512 and 8192 otherwise")
+      ->check(CLI::Range(1, 65536))
+      ->option_text("N")
+      ->expected(1)
+      ->take_all();
+  bench_command->add_option("--threads", bench_options.threads, "rotate with 1, 2, 4, ... up to so many threads (2)")
+      ->check(CLI::Range(1, 1024))
+      ->option_text("N");
+  bench_command->add_option("--seconds", bench_options.seconds, "time for each figure (0.05)")
+      ->check(CLI::Range(0.0001, 60.0))
+      ->option_text("S");
+  bench_command->add_option("--target", bench_options.target, "instruction set, of those this machine has")->option_text("NAME");
+  bench_command->add_option("--svg", bench_options.svg, "also draw a chart")->option_text("FILE");
+  add_json(bench_command, bench_options.json);
+  bench_command->callback([&] { command = [&] { return bench(bench_options); }; });
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -164,8 +190,8 @@ int run(int argc, char** argv) {
     if (app.exit(error, out, err) == 0) return write_out({kHolds, out.str()});  // --help, --version
     return fail(kBadInput, std::string(error.what()) + " (ropecache --help)");
   }
-  if (!command) return fail(kBadInput, "expected a command: plan, diff, dump or verify (ropecache --help)");
-  plan_options.style = diff_options.style = dump_options.style = verify_options.style = Style::of_stdout();
+  if (!command) return fail(kBadInput, "expected a command: plan, diff, dump, verify or bench (ropecache --help)");
+  bench_options.style = plan_options.style = diff_options.style = dump_options.style = verify_options.style = Style::of_stdout();
   verify_options.progress = isatty(STDERR_FILENO) == 1;
   return finish(command());
 }

@@ -8,7 +8,7 @@ test:   ## build with g++ and run every test
 	@scripts/test.sh release
 
 bench:  ## rows, rotation, decoding, growth, each against its limit (ropecache bench)
-	@scripts/bench.sh
+	@scripts/bench.sh $(ARGS)
 
 clean:
 	rm -rf build

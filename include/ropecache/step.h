@@ -61,6 +61,7 @@ class Step {
     TableRef table;
     AlignedVector<float> cos;
     AlignedVector<float> sin;
+    Rows header;  // but for the tokens of the pass
   };
   std::int64_t max_tokens_;
   std::int64_t tokens_ = -1;  // of the current pass; -1: none

@@ -9,6 +9,22 @@
 
 namespace ropecache {
 
+namespace {
+
+Rows header_of(const Table& table) noexcept {
+  Rows rows;
+  rows.magic = Rows::kMagic;
+  rows.profile = table.profile();
+  for (Use use : {Use::kRotate, Use::kInverse, Use::kShift}) {
+    if (table.serves(use)) rows.uses = static_cast<std::uint8_t>(rows.uses | (1u << static_cast<int>(use)));
+  }
+  rows.pairs = table.pairs();
+  rows.key = table.key();
+  return rows;
+}
+
+}  // namespace
+
 Status Step::add(const TableRef& table) noexcept {
   if (table == nullptr) return Status(StatusCode::kInvalidArgument, "step: null table");
   if (max_tokens_ < 0) {
@@ -26,6 +42,9 @@ Status Step::add(const TableRef& table) noexcept {
     }
     entry.cos.resize(size);
     entry.sin.resize(size);
+    entry.header = header_of(*table);
+    entry.header.cos = entry.cos.data();
+    entry.header.sin = entry.sin.data();
     entries_.push_back(std::move(entry));
     tokens_ = -1;  // the new table has no rows of the current pass
     return Status();
@@ -55,17 +74,8 @@ Result<Rows> Step::rows(const Table& table) const noexcept {
   if (tokens_ < 0) return Status(StatusCode::kMismatch, "step: no pass has begun; call begin() first");
   for (const Entry& entry : entries_) {
     if (entry.table.get() != &table && entry.table->key() != table.key()) continue;
-    Rows rows;
-    rows.magic = Rows::kMagic;
-    rows.profile = table.profile();
-    for (Use use : {Use::kRotate, Use::kInverse, Use::kShift}) {
-      if (table.serves(use)) rows.uses = static_cast<std::uint8_t>(rows.uses | (1u << static_cast<int>(use)));
-    }
-    rows.pairs = table.pairs();
+    Rows rows = entry.header;
     rows.tokens = tokens_;
-    rows.key = table.key();
-    rows.cos = entry.cos.data();
-    rows.sin = entry.sin.data();
     return rows;
   }
   return Status(StatusCode::kMismatch, text("step: table ", table.key().hex(), " was not added"));

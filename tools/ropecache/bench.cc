@@ -166,7 +166,8 @@ std::string report_svg(const BenchReport& report) {
   }
   if (n > 0) {
     panels.push_back({"Decoding: time a step", "context, positions", "microseconds", {steps, steps + 3}});
-    panels.push_back({"Decoding: memory", "context, positions", "bytes at the peak", {held, held + 3}});
+    panels.push_back({"Decoding: memory at the peak", "context, positions", "", {held, held + 3}});
+    panels.back().y_bytes = true;
   }
   for (const Growth& g : report.growth) {
     if (g.unit[0] != 's') continue;
@@ -177,14 +178,6 @@ std::string report_svg(const BenchReport& report) {
     panels.back().series.push_back(std::move(series));
   }
   return svg("ropecache on " + cpu_name(), bars, panels);
-}
-
-Status write_file(const std::string& path, const std::string& text) {
-  std::FILE* file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr) return Status(StatusCode::kIo, fmt::format("{}: cannot be written", printable(path)));
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (std::fclose(file) != 0 || !written) return Status(StatusCode::kIo, fmt::format("{}: could not be written whole", printable(path)));
-  return {};
 }
 
 }  // namespace

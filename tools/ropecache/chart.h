@@ -16,11 +16,27 @@ struct Series {
   std::vector<double> y;
 };
 
+// A shaded part of the x axis, and a horizontal line, each with its name.
+struct Band {
+  double from = 0;
+  double to = 0;
+  std::string name;
+};
+struct Level {
+  double y = 0;
+  std::string name;
+};
+
+// Lines; the y axis is logarithmic, values above 0.
 struct Panel {
   std::string title;
   std::string x_title;
   std::string y_title;
-  std::vector<Series> series;  // lines on logarithmic axes; values above 0
+  std::vector<Series> series;
+  bool x_linear = false;  // else logarithmic, values above 0
+  bool y_bytes = false;   // powers of two, as MiB and GiB
+  std::vector<Band> bands{};
+  std::vector<Level> levels{};
 };
 
 struct Bar {

@@ -74,6 +74,16 @@ struct VerifyOptions {
 };
 Result<Outcome> verify(const VerifyOptions& options);
 
+struct PlotOptions {
+  std::string file;
+  std::string out;  // "": standard output
+  ReadOptions read;
+};
+Result<Outcome> plot(const PlotOptions& options);
+
+// A file that could not be written whole is an error.
+Status write_file(const std::string& path, const std::string& text);
+
 struct BenchOptions {
   std::vector<std::string> sections;  // "rows", "rotate", "decode", "growth"; none: all
   std::vector<std::int64_t> tokens;   // that rotate is measured at; none: 1, 64, 512, 8192

@@ -6,29 +6,10 @@
 #include <cmath>
 
 #include "ropecache/positions.h"
+#include "two_doubles.h"
 
 namespace ropecache::cli {
 namespace {
-
-// A frequency as the sum of two doubles, 106 bits: p * w is then known to 1e-16 rad at any p below 2^31.
-struct TwoDoubles {
-  double high = 0;
-  double low = 0;
-
-  explicit TwoDoubles(const Real& value) {
-    const std::uint64_t top = value.significand[2];
-    const std::uint64_t rest = top & 0x7ff;
-    high = std::ldexp(static_cast<double>(top - rest), value.exponent - 64);
-    low = std::ldexp(static_cast<double>(rest), value.exponent - 64) +
-          std::ldexp(static_cast<double>(value.significand[1]), value.exponent - 128);
-  }
-
-  double cos_at(double p) const {
-    const double angle = p * high;
-    const double rest = std::fma(p, high, -angle) + p * low;
-    return std::cos(angle) - std::sin(angle) * rest;
-  }
-};
 
 // d(p) = m cos(p w) - n cos(p v), at whole p. The search never steps over a crossing: from p it goes on by no more
 // than (kVisible - |d(p)|) / (a bound on |d'|), and by at least 1.

@@ -158,6 +158,13 @@ int run(int argc, char** argv) {
   add_json(verify_command, verify_options.json);
   verify_command->callback([&] { command = [&] { return verify(verify_options); }; });
 
+  PlotOptions plot_options;
+  CLI::App* plot_command = app.add_subcommand("plot", "wavelengths, where scaling acts, errors and memory, as an SVG");
+  plot_command->add_option("FILE", plot_options.file, kFileText)->required()->option_text(" ");
+  plot_command->add_option("-o,--out", plot_options.out, "where to (standard output)")->option_text("FILE");
+  add_length(plot_command, plot_options.read);
+  plot_command->callback([&] { command = [&] { return plot(plot_options); }; });
+
   BenchOptions bench_options;
   bench_options.threads = std::min(2, static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
   CLI::App* bench_command = app.add_subcommand("bench", "how fast it is here, against this machine's own limit");
@@ -190,7 +197,7 @@ int run(int argc, char** argv) {
     if (app.exit(error, out, err) == 0) return write_out({kHolds, out.str()});  // --help, --version
     return fail(kBadInput, std::string(error.what()) + " (ropecache --help)");
   }
-  if (!command) return fail(kBadInput, "expected a command: plan, diff, dump, verify or bench (ropecache --help)");
+  if (!command) return fail(kBadInput, "expected a command: plan, diff, dump, verify, plot or bench (ropecache --help)");
   bench_options.style = plan_options.style = diff_options.style = dump_options.style = verify_options.style = Style::of_stdout();
   verify_options.progress = isatty(STDERR_FILENO) == 1;
   return finish(command());

@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "one_line.h"
 #include "text.h"
 
 namespace ropecache::model {
@@ -41,12 +42,46 @@ ModelRope& rope_for(std::vector<ModelRope>& ropes, const LayerRope& layer) {
 // Towers number their layers by themselves, so only roles of the decoder speak of MTP.
 bool is_tower(Role role) { return role == Role::kVision || role == Role::kAudio; }
 
-Status resolve_rope(const ReadOptions& options, std::string_view where, ModelRope& rope) {
+// What files call a field of RopeConfig, where that is not its own name: the last part of a key.
+struct Spelling {
+  std::string_view field;
+  std::string_view key;
+};
+constexpr Spelling kSpellings[] = {
+    {"theta", "rope_theta"},          {"theta", "freq_base"},          {"theta", "freq_base_swa"},
+    {"theta", "rotary_emb_base"},     {"theta", "rope_local_base_freq"}, {"theta", "local_rope_theta"},
+    {"theta", "global_rope_theta"},   {"theta", "swa_rope_theta"},     {"rotary_dim", "head_dim"},
+    {"rotary_dim", "dimension_count"}, {"rotary_dim", "partial_rotary_factor"}, {"rotary_dim", "rotary_pct"},
+    {"rotary_dim", "qk_rope_head_dim"}, {"rotary_dim", "hidden_size"}, {"rotary_dim", "num_attention_heads"},
+    {"original_context", "original_max_position_embeddings"}, {"original_context", "original_context_length"},
+    {"sections", "mrope_section"},    {"sections", "dimension_sections"}};
+
+// "; in the file: rope_theta 0.25": the keys that the field which a message starts with may come from.
+std::string said_by(const ModelRopes& model, std::string_view message) {
+  std::string_view field = message.substr(0, message.find_first_of(" :["));
+  field = field.substr(field.rfind('.') + 1);  // all of it where there is none
+  std::string out;
+  int found = 0;
+  for (const KeyNote& note : model.used) {
+    const std::string_view key = note.key;
+    const std::string_view last = key.substr(key.rfind('.') + 1);
+    const bool is_it = last == field || std::any_of(std::begin(kSpellings), std::end(kSpellings), [&](const Spelling& spelling) {
+      return spelling.field == field && spelling.key == last;
+    });
+    if (!is_it || ++found > 3) continue;
+    out += text(found == 1 ? "; in the file: " : ", ", key, " ", shortened(note.value, 40));
+  }
+  return out;
+}
+
+Status resolve_rope(const ReadOptions& options, std::string_view where, const ModelRopes& model, ModelRope& rope) {
   Result<Rope> resolved = resolve(rope.config, {options.length});
   if (!resolved.ok()) {
-    const std::string group = rope.group.empty() ? std::string() : text(" (", rope.group, ")");
+    const bool named = !rope.group.empty() && rope.group != "all";
+    const std::string group = named ? text(" (", rope.group, ")") : std::string();
+    const std::string& message = resolved.status().message();
     return Status(resolved.status().code(),
-                  text(where, ": ", role_name(rope.role), " rope", group, ": ", resolved.status().message()));
+                  text(where, ": ", role_name(rope.role), " rope", group, ": ", message, said_by(model, message)));
   }
   rope.rope = *std::move(resolved);
 
@@ -88,7 +123,7 @@ Status assemble(const std::vector<LayerRope>& layers, const ReadOptions& options
       std::copy_if(rope.layers.begin(), rope.layers.end(), std::back_inserter(rope.mtp_layers),
                    [&](int layer) { return layer >= model.layers; });
     }
-    status = resolve_rope(options, where, rope);
+    status = resolve_rope(options, where, model, rope);
     if (!status.ok()) return status;
   }
   std::stable_sort(model.ropes.begin(), model.ropes.end(), [](const ModelRope& a, const ModelRope& b) {

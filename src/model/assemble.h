@@ -23,7 +23,7 @@ struct LayerRope {
   RopeConfig config;
 };
 
-// `model.layers` and `model.mtp` are set. Fills ropes and layers_without_rope. `where` leads every error text
+// `model.layers`, `model.mtp` and the notes of keys are set; errors name the keys that a refused value may come from. Fills ropes and layers_without_rope. `where` leads every error text
 // ("config.json: full_attention").
 Status assemble(const std::vector<LayerRope>& layers, const ReadOptions& options, std::string_view where,
                 ModelRopes& model);

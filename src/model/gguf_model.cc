@@ -72,9 +72,9 @@ Result<ModelRopes> read(GgufFile file, std::string_view name, const std::string&
   }
   keys.warn_of_surplus(layers.all());
   keys.ignore_the_rest();
+  audit.ledger.move_into(model);
   Status status = assemble(ropes, options, name, model);
   if (!status.ok()) return status;
-  audit.ledger.move_into(model);
   return model;
 }
 

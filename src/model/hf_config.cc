@@ -183,9 +183,9 @@ class Reader {
   }
 
   void finish() {
+    audit_.ledger.move_into(model_);
     const Status status = assemble(ropes_, options_, audit_.name, model_);
     if (!status.ok()) throw Refusal{with_origin(status)};
-    audit_.ledger.move_into(model_);
   }
 
   // assemble() knows layers and groups; which object of the file they are from is known here.

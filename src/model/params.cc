@@ -42,9 +42,9 @@ class ParamsReader {
     add_layers();
     read_vision();
     account_for_params_leftovers(config_, audit_);
+    audit_.ledger.move_into(model_);
     Status status = assemble(ropes_, options, name_, model_);
     if (!status.ok()) return status;
-    audit_.ledger.move_into(model_);
     return std::move(model_);
   }
 

@@ -114,6 +114,16 @@ class Values(CliTest):
         for word in ("rope_scaling", "warp", "expected"):
             self.assertIn(word, error)
 
+    def test_the_key_of_a_value_no_rope_can_have(self):
+        for changes, end in (
+            ({"rope_theta": 0.25}, "rope_theta 0.25"),
+            ({"head_dim": 127}, "head_dim 127"),
+            ({"rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 9.0, "high_freq_factor": 4.0,
+                               "original_max_position_embeddings": 8192}}, "rope_scaling.high_freq_factor 4.0"),
+        ):
+            with self.subTest(end):
+                self.assertTrue(self.refuse("plan", self.config(**changes)).endswith(f"; in the file: {end}"))
+
     def test_a_rope_that_is_not_described(self):
         for model_type in ("neomme", "dinov3_vit"):
             path = self.config(model_type=model_type)

@@ -60,7 +60,7 @@ TEST(Assemble, RefusesLayersThatAreNotThere) {
   model.layers = 1;
   EXPECT_TRUE(assemble({{Role::kAttention, 0, "all", config(-1)}}, {}, "file", model)
                   .message()
-                  .starts_with("file: attention rope (all): theta"));
+                  .starts_with("file: attention rope: theta"));
 }
 
 // Work is bounded: a file can name a different base for each layer, or a head as wide as it likes.

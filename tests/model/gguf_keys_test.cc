@@ -229,7 +229,7 @@ TEST(GgufKeys, ErrorsNameKeyValueAndExpectation) {
             "m.gguf: llama.rope.dimension_count: 32, expected the size of a head, 64");
   // What only resolve() knows names the rope.
   EXPECT_TRUE(error_of(gguf_model("qwen2", 2, 256, 4, 1).f32("rope.freq_base", 1e6f).u32("rope.dimension_count", 66))
-                  .starts_with("m.gguf: attention rope (all): rotary_dim"));
+                  .starts_with("m.gguf: attention rope: rotary_dim"));
   EXPECT_EQ(error_of(gguf_model("qwen2vl", 2, 256, 4, 1).f32("rope.freq_base", 1e6f)),
             "m.gguf: qwen2vl.rope.dimension_sections: missing, expected the pairs that each position turns");
   EXPECT_EQ(error_of(gguf_model("gemma4", 2, 256, 4, 1)),

@@ -50,7 +50,7 @@ FileBytes::Kind FileBytes::open(const std::string& path, Status& status) {
   }
   if (S_ISDIR(info.st_mode)) return Kind::kDirectory;
   if (!S_ISREG(info.st_mode)) {
-    status = Status(StatusCode::kIo, text(path, ": is a pipe, socket or device, expected a regular file"));
+    status = Status(StatusCode::kIo, text(path, ": is a pipe, socket or device, expected a regular file: save it to one first"));
     return Kind::kError;
   }
   size_ = static_cast<std::uint64_t>(info.st_size);

@@ -97,6 +97,7 @@ Result<ModelRopes> read_path(const std::string& path, const ReadOptions& options
     case FileBytes::Kind::kMissing:
       break;
   }
+  if (path == "-") return Status(StatusCode::kIo, "-: standard input is not read, expected a file: save it to one first");
   return Status(StatusCode::kIo, text(path.empty() ? "\"\"" : path, ": there is no such file"));
 }
 

@@ -86,6 +86,25 @@ class Configs(CliTest):
         (difference,) = self.diff(model("phi-3.5-mini"), changed, equal=False)["differences"]
         self.assertEqual(difference["fields"][-1]["a"], "45 more differ")
 
+    def test_lists_that_are_switched_at_different_lengths(self):
+        config = json.loads(model("phi-3.5-mini").read_text())
+        config["original_max_position_embeddings"] = 8192
+        block = config.get("rope_scaling", config.get("rope_parameters"))
+        block.pop("original_max_position_embeddings", None)
+        block["attention_factor"] = 1.19
+        later = self.folder / "later.json"
+        later.write_text(json.dumps(config))
+        config["original_max_position_embeddings"] = 4096
+        sooner = self.folder / "sooner.json"
+        sooner.write_text(json.dumps(config))
+        (difference,) = self.diff(sooner, later, equal=False)["differences"]
+        self.assertEqual(difference["beyond"], 4096)
+        self.assertEqual(self.fields(difference)["switch_length"], ("4096", "8192"))
+        for length, equal in ((4096, True), (4097, False), (8192, False), (8193, True)):
+            found = self.diff(sooner, later, "--length", length, equal=equal)
+            if not equal:
+                self.assertEqual(found["differences"][0]["first_position"], difference["first_position"])
+
     def test_warnings_are_those_of_plan(self):
         odd = self.config("odd.json", model_type="lama9")
         warnings = self.json_of("plan", odd)["warnings"]

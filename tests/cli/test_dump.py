@@ -144,3 +144,11 @@ class Text(CliTest):
         for _, _, cos, cos_bits, sin, sin_bits in lines:
             for decimal, bits in ((cos, cos_bits), (sin, sin_bits)):
                 self.assertEqual(struct.pack(">f", float(decimal)).hex(), bits)
+
+    def test_warnings_are_those_of_plan(self):
+        odd = self.config(model_type="lama9")
+        (warning,) = self.json_of("plan", odd)["warnings"]
+        asked = ("dump", odd, "--layer", 0, "--positions", 1)
+        self.assertEqual(self.json_of(*asked)["warnings"], [warning])
+        self.assertTrue(self.succeed(*asked).endswith(f"\n\nwarning: {warning}\n"))
+        self.assertEqual(self.json_of("dump", self.config(), "--layer", 0, "--positions", 1)["warnings"], [])

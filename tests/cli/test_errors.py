@@ -36,7 +36,10 @@ class HostileFiles(CliTest):
     def test_pipe(self):
         path = self.folder / "pipe"
         os.mkfifo(path)
-        self.refuse_everywhere(path)
+        self.refuse_everywhere(path, "save it to one first")
+
+    def test_standard_input(self):
+        self.assertIn("standard input is not read", self.refuse("plan", "-"))
 
     def test_dev_null(self):
         self.refuse_everywhere("/dev/null")
@@ -153,7 +156,18 @@ class Usage(CliTest):
         self.assertIn("expected a command: plan, diff, dump, verify, plot or bench", self.refuse())
 
     def test_unknown_command(self):
-        self.assertIn("paint", self.refuse("paint", "x"))
+        for words in (("paint", "x"), ("",), ("paint",)):
+            error = self.refuse(*words)
+            self.assertIn("no such command, expected plan, diff, dump, verify, plot or bench", error)
+            self.assertIn(words[0] or '""', error)
+
+    def test_arguments_too_many_are_named_in_order(self):
+        self.assertIn("not expected: b c d", self.refuse("plan", "a", "b", "c", "d"))
+
+    def test_help_is_a_command_too(self):
+        self.assertEqual(self.succeed("help"), self.succeed("--help"))
+        self.assertEqual(self.succeed("help", "dump"), self.succeed("dump", "--help"))
+        self.assertIn("4096 rows", self.succeed("help", "dump"))
 
     def test_help_lists_every_command(self):
         text = self.succeed("--help")

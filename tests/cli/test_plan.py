@@ -251,7 +251,42 @@ class Text(CliTest):
 
     def test_a_role_that_no_layer_has(self):
         text = self.succeed("plan", model("llama-2-7b"), "--role", "vision")
-        self.assertTrue(text.startswith("no layer has a rope of this role\n"), text)
+        self.assertTrue(text.startswith("no layer has a rope of role vision; the file has attention\n"), text)
+        text = self.succeed("plan", model("deepseek-v3"), "--role", "draft")
+        self.assertIn("MTP layers turn as attention does", text.splitlines()[0])
+
+    def test_mtp_layers_are_said_once(self):
+        self.assertEqual(self.succeed("plan", model("glm-5")).count("MTP layer: 78"), 1)
+
+    def test_a_file_without_a_type_says_so(self):
+        path = self.config(model_type=None, architectures=None)
+        self.assertIn("hf-config, no model_type, 4 layers", self.succeed("plan", path))
+
+    def test_which_side_of_a_rule_by_length_was_asked_for(self):
+        dynamic = self.config(rope_scaling={"type": "dynamic", "factor": 2.0})
+        for path, length, words in (
+            (model("phi-3.5-mini"), 4096, "longrope beyond 4096: short_factor"),
+            (model("phi-3.5-mini"), 4097, "longrope beyond 4096: long_factor"),
+            (dynamic, 8192, "dynamic x2 beyond 8192: not reached"),
+            (dynamic, 20000, "dynamic x2 beyond 8192: as for 20000"),
+        ):
+            self.assertIn(words, self.succeed("plan", path, "--length", length))
+            self.assertEqual(self.json_of("plan", path, "--length", length)["length"], length)
+        self.assertIsNone(self.json_of("plan", dynamic)["length"])
+
+    def test_a_tower_alone(self):
+        path = model("llama-4-scout")
+        text = self.succeed("plan", path, "--role", "vision")
+        self.assertTrue(text.startswith("34 vision layers share 1 table: 1.6 MiB\n"), text)
+        self.assertNotIn("text_config", text)
+        tower = self.json_of("plan", path, "--role", "vision")
+        self.assertIsNone(tower["bytes"]["per_layer"])
+        for notes in ("used", "defaults", "ignored"):
+            self.assertEqual([key for key in tower[notes] if key.startswith("text_config")], [])
+        self.assertIn("vision_config.num_hidden_layers", tower["used"])
+        decoder = self.json_of("plan", path, "--role", "attention")
+        self.assertIn("text_config.attn_scale", decoder["defaults"])
+        self.assertEqual([key for key in decoder["used"] if "vision" in key], [])
 
     def test_defaults_are_listed(self):
         text = self.succeed("plan", self.config(rope_theta=None))

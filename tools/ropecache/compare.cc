@@ -195,7 +195,12 @@ Tables compare_tables(const ModelRope& a, const ModelRope& b, bool length_fixed)
   }
   if (a.switch_length != b.switch_length) {
     // Position P is the first of a sequence longer than P.
-    return {false, false, smaller(out.first, smaller(a.switch_length, b.switch_length)), {}};
+    if (!out.same) return {false, false, smaller(out.first, smaller(a.switch_length, b.switch_length)), {}};
+    out.beyond = smaller(a.switch_length, b.switch_length);
+    const bool a_switched = a.switch_length == out.beyond;
+    out.first = first_visible_position(a_switched ? *a.beyond : a.rope, a_switched ? b.rope : *b.beyond);
+    out.same = out.close = false;
+    return out;
   }
   if (a.beyond && b.beyond) {
     const auto first = first_visible_position(*a.beyond, *b.beyond);

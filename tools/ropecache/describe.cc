@@ -118,12 +118,27 @@ std::string layers_text(const std::map<Role, std::size_t>& layers) {
   return out;
 }
 
+std::string architecture_text(const ModelRopes& model) {
+  return model.architecture.empty() ? "no model_type" : printable(model.architecture, kMaxWord);
+}
+
 std::string scaling_text(const RopeConfig& config) {
   if (std::holds_alternative<std::monostate>(config.scaling)) {
     return config.divisors.empty() ? "" : "divisors from the file";
   }
   return std::string(scaling_name(config.scaling)) + std::visit(Words{config}, config.scaling) +
          (config.divisors.empty() ? "" : ", divisors from the file");
+}
+
+std::string regime_text(const RopeConfig& config, std::optional<std::int64_t> length) {
+  if (!length) return "";
+  if (const auto* longrope = std::get_if<LongRopeScaling>(&config.scaling)) {
+    return *length > longrope->original_context ? ": long_factor" : ": short_factor";
+  }
+  if (const auto* dynamic = std::get_if<DynamicNtkScaling>(&config.scaling)) {
+    return *length > dynamic->original_context ? fmt::format(": as for {}", *length) : ": not reached";
+  }
+  return "";
 }
 
 std::string axes_text(const Axes& axes) {

@@ -58,7 +58,7 @@ std::string where(Role role, const std::vector<int>& layers) {
 
 std::string side_line(char letter, const ModelRopes& model) {
   return printable(fmt::format("{}  {}: {}, {}", letter, model.path, model_format_name(model.format),
-                               printable(model.architecture, kMaxWord))) +
+                               architecture_text(model))) +
          '\n';
 }
 

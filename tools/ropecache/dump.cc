@@ -79,7 +79,7 @@ std::string bits_list(const float* values, int count) {
 }
 
 // Written by hand: bit patterns need no escaping, and a tree of a million strings would.
-std::string json_text(const Table& table, const RowList& rows, const std::vector<float>& cos,
+std::string json_text(const ModelRopes& model, const Table& table, const RowList& rows, const std::vector<float>& cos,
                       const std::vector<float>& sin) {
   const int pairs = table.pairs();
   std::string out = fmt::format(R"({{"schema":"ropecache.dump/1","profile":"{}","key":"{}","pairs":{},"rows":[)",
@@ -91,7 +91,9 @@ std::string json_text(const Table& table, const RowList& rows, const std::vector
     out += "\"cos\":" + bits_list(cos.data() + row * pairs, pairs);
     out += ",\"sin\":" + bits_list(sin.data() + row * pairs, pairs) + '}';
   }
-  return out + "]}\n";
+  std::string warnings = to_line(Json(model.warnings));
+  warnings.pop_back();
+  return out + "],\"warnings\":" + warnings + "}\n";
 }
 
 std::string plain_text(const Table& table, const Rope& rope, const RowList& rows, const std::vector<float>& cos,
@@ -132,8 +134,9 @@ Result<Outcome> dump(const DumpOptions& options) {
   std::vector<float> cos(values);
   std::vector<float> sin(values);
   if (const Status status = (*table)->rows(rows->view(), cos.data(), sin.data()); !status.ok()) return status;
-  return Outcome{kHolds, options.json ? json_text(**table, *rows, cos, sin)
-                                      : plain_text(**table, rope, *rows, cos, sin, options.style)};
+  if (options.json) return Outcome{kHolds, json_text(*model, **table, *rows, cos, sin)};
+  const std::string warnings = warning_lines(*model, "", options.style);
+  return Outcome{kHolds, plain_text(**table, rope, *rows, cos, sin, options.style) + (warnings.empty() ? "" : '\n' + warnings)};
 }
 
 }  // namespace ropecache::cli

@@ -10,10 +10,12 @@
 #include <cstring>
 #include <exception>
 #include <functional>
-#include <map>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 #include "commands.h"
 #include "ropecache/target.h"
@@ -60,26 +62,33 @@ int finish(const Result<Outcome>& result) {
   return fail(exit_of(status.code()), status.message().empty() ? name : status.message());
 }
 
-const std::map<std::string, Profile> kProfiles = {
-    {"exact", Profile::kExact}, {"fp32", Profile::kFp32}, {"ggml", Profile::kGgml}};
-const std::map<std::string, Kernels> kKernels = {
-    {"own", Kernels::kOwn}, {"all", Kernels::kAll}, {"none", Kernels::kNone}};
+// In the order in which help names and explains them.
+template <class Value>
+using Choices = std::vector<std::pair<std::string, Value>>;
 
-std::map<std::string, Role> roles() {
-  std::map<std::string, Role> out;
+const Choices<Profile> kProfiles = {{"exact", Profile::kExact}, {"fp32", Profile::kFp32}, {"ggml", Profile::kGgml}};
+const Choices<Kernels> kKernels = {{"own", Kernels::kOwn}, {"all", Kernels::kAll}, {"none", Kernels::kNone}};
+
+Choices<Role> roles() {
+  Choices<Role> out;
   for (Role role : {Role::kAttention, Role::kIndexer, Role::kVision, Role::kAudio, Role::kLinearAttention, Role::kDraft}) {
-    out.emplace(role_name(role), role);
+    out.emplace_back(role_name(role), role);
   }
   return out;
 }
 
 // One of the names of a map; the error lists them.
 template <class Value>
-CLI::Option* choice(CLI::App* command, const char* name, const std::map<std::string, Value>& names,
+CLI::Option* choice(CLI::App* command, const char* name, const Choices<Value>& names,
                     std::function<void(Value)> set, const std::string& text) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : names) keys.push_back(key);
-  return command->add_option_function<std::string>(name, [&names, set](const std::string& key) { set(names.at(key)); }, text)
+  const auto take = [&names, set](const std::string& word) {
+    for (const auto& [key, value] : names) {
+      if (key == word) set(value);
+    }
+  };
+  return command->add_option_function<std::string>(name, take, text)
       ->check(CLI::IsMember(keys))
       ->option_text(CLI::detail::join(keys, "|"));
 }
@@ -96,6 +105,28 @@ void add_json(CLI::App* command, bool& json) { command->add_flag("--json", json,
 
 constexpr const char* kFileText = "config.json, a folder that holds one, GGUF (first part, when split) or params.json";
 
+constexpr const char* kCommands = "plan, diff, dump, verify, plot or bench";
+
+// What CLI11 lists last first.
+std::string not_expected(const CLI::App& app) {
+  const std::vector<std::string> rest = app.remaining(true);
+  if (app.get_subcommands().empty() && !rest.empty() && !rest.front().starts_with('-')) {
+    return (rest.front().empty() ? "\"\"" : rest.front()) + ": no such command, expected " + kCommands;
+  }
+  return "not expected: " + CLI::detail::join(rest, " ");
+}
+
+// "help" and "help COMMAND" are --help.
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (!words.empty() && words.front() == "help") {
+    words.erase(words.begin());
+    words.resize(std::min<std::size_t>(words.size(), 1));
+    words.emplace_back("--help");
+  }
+  return words;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("ropecache: which rotary position embedding does each layer of a model use, and is it right?");
   app.name("ropecache");
@@ -104,8 +135,8 @@ int run(int argc, char** argv) {
   app.footer("Exit status: 0 done, equal, holds; 1 differs, does not hold; 2 bad input or usage; 3 an internal failure.");
 
   const auto role_names = roles();
-  auto role_names_all = std::map<std::string, std::optional<Role>>{{"all", std::nullopt}};
-  for (const auto& [name, role] : role_names) role_names_all[name] = role;
+  Choices<std::optional<Role>> role_names_all = {{"all", std::nullopt}};
+  role_names_all.insert(role_names_all.end(), role_names.begin(), role_names.end());
   std::function<Result<Outcome>()> command;
 
   PlanOptions plan_options;
@@ -134,7 +165,7 @@ int run(int argc, char** argv) {
   dump_command->add_option("--layer", dump_options.layer, "which layer's rope")->required()->option_text("L");
   choice<Role>(dump_command, "--role", role_names, [&](Role role) { dump_options.role = role; }, "which of the layer's ropes (attention)");
   auto* which = dump_command->add_option_group("positions");
-  which->add_option("--positions", dump_options.positions, "positions and ranges: 0,1,4095-4100,-3--1")->option_text("LIST");
+  which->add_option("--positions", dump_options.positions, "positions and ranges, 4096 rows at most: 0,1,4095-4100,-3--1")->option_text("LIST");
   which->add_option("--axis-positions", dump_options.axis_positions, "one row with an id per axis: t,h,w (repeatable)")
       ->option_text("LIST")
       ->expected(1)
@@ -153,7 +184,7 @@ int run(int argc, char** argv) {
       ->option_text("N");
   choice<Profile>(verify_command, "--profile", kProfiles, [&](Profile profile) { verify_options.profile = profile; }, "arithmetic (exact)");
   choice<Kernels>(verify_command, "--kernels", kKernels, [&](Kernels kernels) { verify_options.kernels = kernels; },
-                  "the file's placement, every placement, or rows only (own)");
+                  "kernels for the placements of the file, for every placement, or none: rows only (own)");
   add_length(verify_command, verify_options.read);
   add_json(verify_command, verify_options.json);
   verify_command->callback([&] { command = [&] { return verify(verify_options); }; });
@@ -190,14 +221,18 @@ int run(int argc, char** argv) {
   bench_command->callback([&] { command = [&] { return bench(bench_options); }; });
 
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words = words_of(argc, argv);
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    app.parse(std::move(words));
+  } catch (const CLI::ExtrasError&) {
+    return fail(kBadInput, not_expected(app) + " (ropecache --help)");
   } catch (const CLI::ParseError& error) {
     std::ostringstream out;
     std::ostringstream err;
     if (app.exit(error, out, err) == 0) return write_out({kHolds, out.str()});  // --help, --version
     return fail(kBadInput, std::string(error.what()) + " (ropecache --help)");
   }
-  if (!command) return fail(kBadInput, "expected a command: plan, diff, dump, verify, plot or bench (ropecache --help)");
+  if (!command) return fail(kBadInput, std::string("expected a command: ") + kCommands + " (ropecache --help)");
   bench_options.style = plan_options.style = diff_options.style = dump_options.style = verify_options.style = Style::of_stdout();
   verify_options.progress = isatty(STDERR_FILENO) == 1;
   return finish(command());

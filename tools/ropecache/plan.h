@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ropecache/model.h"
 #include "ropecache/table.h"
@@ -16,10 +17,15 @@ namespace ropecache::cli {
 
 struct Plan {
   ModelRopes model;  // ropes of the role asked for
-  bool all_roles = true;
+  std::optional<Role> role;       // the one asked for; absent: all
+  std::vector<Role> other_roles;  // that the file has beside it
+  std::optional<std::int64_t> length;  // that rules which depend on it were resolved for
   std::int64_t context = 0;  // what memory is counted at; 0: neither the file nor the user says
   MemoryPlan memory;
 };
+
+// Towers and nothing else: their positions are those of a grid or a clip, so no context compares with their tables.
+bool towers_only(const Plan& plan);
 
 std::string plan_text(const Plan& plan, const Style& style);
 Result<std::string> plan_json(const Plan& plan);

@@ -84,8 +84,9 @@ Result<std::string> plan_json(const Plan& plan) {
     if (!rope.ok()) return rope.status();
     ropes.push_back(std::move(*rope));
   }
-  // Without a context nothing can be said about one table per layer.
-  const Json per_layer = plan.context > 0 ? Json(plan.memory.per_layer_bytes) : Json(nullptr);
+  // Without a context, or of towers alone, nothing can be said about one table per layer.
+  const bool counts = plan.context > 0 && !towers_only(plan);
+  const Json per_layer = counts ? Json(plan.memory.per_layer_bytes) : Json(nullptr);
   Json reasons = reasons_of(model.defaults);
   reasons.update(reasons_of(model.ignored));
   return to_line({
@@ -97,6 +98,7 @@ Result<std::string> plan_json(const Plan& plan) {
         {"layers", model.layers},
         {"mtp", model.mtp},
         {"context", model.context}}},
+      {"length", plan.length ? Json(*plan.length) : Json(nullptr)},
       {"ropes", std::move(ropes)},
       {"layers_without_rope", model.layers_without_rope},
       {"query_scale_without_rope", query_scale_json(model.query_scale_without_rope)},

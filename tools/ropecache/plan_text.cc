@@ -24,6 +24,16 @@ std::size_t total(const std::map<Role, std::size_t>& layers) {
   return count;
 }
 
+std::string no_such_role(const Plan& plan) {
+  std::string line = fmt::format("no layer has a rope of role {}", role_name(*plan.role));
+  for (const Role role : plan.other_roles) {
+    line += fmt::format("{}{}", role == plan.other_roles.front() ? "; the file has " : ", ", role_name(role));
+  }
+  // "draft" is for a module with a rope of its own.
+  if (*plan.role == Role::kDraft && plan.model.mtp > 0) line += " (MTP layers turn as attention does)";
+  return line;
+}
+
 // The line worth reading first: what sharing saves. Counted as plan_memory() counts: attention, and what else there is.
 std::string headline(const Plan& plan) {
   std::map<Role, std::set<int>> layers;  // a layer can hold several ropes of a role
@@ -31,7 +41,7 @@ std::string headline(const Plan& plan) {
   std::map<Role, std::size_t> users;
   for (const auto& [role, which] : layers) users[role] = which.size();
   if (users.empty()) {
-    return plan.all_roles ? "no layer turns anything: there is no table to build" : "no layer has a rope of this role";
+    return plan.role ? no_such_role(plan) : "no layer turns anything: there is no table to build";
   }
   std::map<Role, std::size_t> others;
   if (users.contains(Role::kAttention)) {
@@ -41,11 +51,7 @@ std::string headline(const Plan& plan) {
   }
   std::string line = fmt::format("{} {} {}: {}", layers_text(users), total(users) == 1 ? "uses" : "share",
                                  counted(plan.memory.distinct_tables, "table"), bytes(plan.memory.shared_bytes));
-  // A tower's positions are those of its grid, not of the model's context: nothing to compare with.
-  const bool towers_only = std::all_of(users.begin(), users.end(), [](const auto& entry) {
-    return entry.first == Role::kVision || entry.first == Role::kAudio;
-  });
-  if (towers_only) return line;
+  if (towers_only(plan)) return line;
   if (plan.context > 0) {
     line += fmt::format(" instead of {} (a cos/sin table per layer, {})", bytes(plan.memory.per_layer_bytes),
                         counted(static_cast<std::size_t>(plan.context), "position"));
@@ -65,7 +71,7 @@ std::string headline(const Plan& plan) {
 std::string source_line(const Plan& plan) {
   const ModelRopes& model = plan.model;
   std::string line = fmt::format("{}: {}, {}, {}", model.path, model_format_name(model.format),
-                                 printable(model.architecture, kMaxWord),
+                                 architecture_text(model),
                                  counted(static_cast<std::size_t>(model.layers), "layer"));
   if (model.mtp > 0) line += fmt::format(" and {} for multi-token prediction", model.mtp);
   if (model.context > 0) line += fmt::format(", context {}", model.context);
@@ -92,7 +98,8 @@ std::string ropes_text(const Plan& plan, const Style& style) {
                entry.group == "all" ? "" : printable(entry.group, kMaxWord),
                std::to_string(rope.head_dim), std::to_string(rope.rotary_dim),
                rope.rotary_offset == 0 ? "" : std::to_string(rope.rotary_offset),
-               std::string(pairing_name(rope.pairing)), shortest(entry.config.theta), scaling_text(entry.config),
+               std::string(pairing_name(rope.pairing)), shortest(entry.config.theta),
+               scaling_text(entry.config) + regime_text(entry.config, plan.length),
                axes_text(entry.config.axes), other_than_one(rope.magnitude),
                other_than_one(rope.softmax_scale_multiplier), query_scale_text(rope.query_scale),
                rope.inverse_on_output ? "turned back" : "", tables});
@@ -116,16 +123,18 @@ const char* noun(const std::vector<int>& layers) { return layers.size() == 1 ? "
 std::string other_layers_text(const Plan& plan) {
   const ModelRopes& model = plan.model;
   std::string out;
-  if (plan.all_roles && !model.layers_without_rope.empty()) {
+  if (!plan.role && !model.layers_without_rope.empty()) {
     out += fmt::format("\n{} without rope: {}", noun(model.layers_without_rope), ranges(model.layers_without_rope));
     const std::string scale = query_scale_text(model.query_scale_without_rope);
     if (!scale.empty()) out += ", query scale " + scale;
     out += '\n';
   }
+  std::set<std::string> said;  // several roles of a layer can have one row each
   for (const ModelRope& entry : model.ropes) {
     if (entry.mtp_layers.empty()) continue;
-    out += fmt::format("\nMTP {}: {}, in the row of {} {}\n", noun(entry.mtp_layers), ranges(entry.mtp_layers),
-                       noun(entry.layers), ranges(entry.layers));
+    const std::string line = fmt::format("\nMTP {}: {}, in the row of {} {}\n", noun(entry.mtp_layers),
+                                         ranges(entry.mtp_layers), noun(entry.layers), ranges(entry.layers));
+    if (said.insert(line).second) out += line;
   }
   return out;
 }

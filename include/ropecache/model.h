@@ -68,7 +68,7 @@ struct ModelRopes {
   bool known_architecture = true; // false: resolved by keys alone, with a warning
   int layers = 0;                 // decoder layers, without MTP
   int mtp = 0;                    // MTP layers, numbered layers .. layers + mtp - 1
-  std::int64_t context = 0;       // the model's own maximum of positions; 0 when the file does not say
+  std::int64_t context = 0;       // the model's own maximum of positions, else its class's (a default); 0: not known
   std::vector<ModelRope> ropes;   // by first layer; attention before other roles
   std::vector<int> layers_without_rope;
   QueryScale query_scale_without_rope;  // Llama 4: the temperature of layers without a rope

@@ -152,6 +152,7 @@ struct Sizes {
   int hidden;
   int heads;
   int head_dim;
+  std::int64_t context;  // max_position_embeddings, or what the class calls so
 };
 
 std::span<const Family> text_families() noexcept;    // everything but vision towers

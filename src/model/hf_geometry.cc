@@ -76,8 +76,8 @@ int split_size(const Section& config, std::string_view key, int fallback) {
 // describes the split and is not applied once more.
 Geometry read_mla(const Section& config, const Family* family, const Section& block) {
   Geometry geometry;
-  geometry.rotary_offset = split_size(config, "qk_nope_head_dim", family == nullptr ? 0 : family->split[0]);
   geometry.rotary_dim = split_size(config, "qk_rope_head_dim", family == nullptr ? 0 : family->split[1]);
+  geometry.rotary_offset = split_size(config, "qk_nope_head_dim", family == nullptr ? 0 : family->split[0]);
   geometry.head_dim = geometry.rotary_dim + geometry.rotary_offset;
   config.ignore_if_present("head_dim", "qk_nope_head_dim and qk_rope_head_dim give the head");
   for (const Section* section : {&config, &block}) {

@@ -2,9 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/hf_section.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
+#include <utility>
+
+#include "model/json.h"
 
 namespace ropecache::model {
 
@@ -26,6 +31,23 @@ std::optional<double> quoted_number(const std::string& text) {
   const auto [stop, error] = std::from_chars(begin, end, value);
   if (stop != end || error != std::errc() || !std::isfinite(value)) return std::nullopt;
   return value;
+}
+
+// Changes of one character each that make one key of the other, up to kMostEdits + 1.
+constexpr std::size_t kMostEdits = 2;
+std::size_t edits(std::string_view a, std::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  if (b.size() - a.size() > kMostEdits) return kMostEdits + 1;
+  std::vector<std::size_t> row(a.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t j = 1; j <= b.size(); ++j) {
+    std::size_t diagonal = std::exchange(row[0], j);
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[i], std::min({changed, row[i - 1] + 1, row[i] + 1}));
+    }
+  }
+  return row.back();
 }
 
 }  // namespace
@@ -105,10 +127,25 @@ void Section::defaulted(std::string_view key, const Json& value, std::string_vie
   audit_->ledger.defaulted(path(key), dump(value), reason);
 }
 
+// A key that nothing has read and that may be a misspelling of `key`.
+std::string Section::misspelt(std::string_view key) const {
+  constexpr std::size_t kMostKeys = 1000;
+  if (object_ == nullptr || is_preset() || key.size() <= 2 * kMostEdits) return {};
+  std::size_t count = 0;
+  for (const auto& [other, value] : object_->items()) {
+    if (++count > kMostKeys) break;
+    if (other != key && edits(key, other) <= kMostEdits && !audit_->seen.contains(path(other))) return other;
+  }
+  return {};
+}
+
 void Section::refuse(std::string_view key, std::string_view expected) const {
   const Json* value = peek(key);
-  audit_->refuse(path(key) + ": " + (value == nullptr ? std::string("missing") : short_text(*value)) + ", expected " +
-                 std::string(expected));
+  std::string found = value == nullptr ? "missing" : short_text(*value);
+  if (const std::string other = value == nullptr ? misspelt(key) : ""; !other.empty()) {
+    found += " (there is " + json_quote(other) + ")";
+  }
+  audit_->refuse(path(key) + ": " + found + ", expected " + std::string(expected));
 }
 
 double Section::to_number(std::string_view key, const Json& value, std::string_view expected) const {

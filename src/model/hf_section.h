@@ -83,6 +83,7 @@ class Section {
   [[noreturn]] void refuse(std::string_view key, std::string_view expected) const;
 
  private:
+  std::string misspelt(std::string_view key) const;
   double to_number(std::string_view key, const Json& value, std::string_view expected) const;
   // The object that answers for a key: the one laid over, or this one; nullptr where neither has it.
   const Json* holder(std::string_view key) const;

@@ -71,6 +71,7 @@ class TowerReader {
     tower_.context = read_context(config_);
     if (!has_rope(config_, family_)) return std::move(tower_);
     Parameters parameters(config_, family_, tower_.context, kinds());
+    if (decoder) take_class_context();
     for (std::size_t i = 0; i < layers_.all.size(); ++i) add_layer(parameters, static_cast<int>(i));
     if (family_ != nullptr && family_->query == QueryRule::kTemperatureOfNope) {
       tower_.query_scale_without_rope = temperature_of_nope(config_);
@@ -81,6 +82,16 @@ class TowerReader {
   }
 
  private:
+  // What memory is counted at. A rule that needs the length does not take it: a file with such a rule and without a
+  // length left out more than what is usual.
+  void take_class_context() {
+    const auto says = [&](std::string_view key) { return config_.contains(key); };
+    if (sizes_ == nullptr || sizes_->context == 0 || std::any_of(kContextKeys.begin(), kContextKeys.end(), says)) return;
+    tower_.context = sizes_->context;
+    config_.defaulted("max_position_embeddings", sizes_->context,
+                      text("class default of ", sizes_->type, ", for counting memory only"));
+  }
+
   void warn_of_no_rope() const {
     std::string kinds;
     for (const Layer& layer : layers_.all) {

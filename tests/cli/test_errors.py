@@ -148,7 +148,15 @@ class Values(CliTest):
 
     def test_missing_factor(self):
         error = self.refuse("plan", self.config(rope_scaling={"rope_type": "linear"}))
-        self.assertIn("factor", error)
+        self.assertIn("rope_scaling.factor: missing, expected", error)
+
+    def test_a_misspelt_key_is_named_beside_the_missing_one(self):
+        linear = {"rope_type": "linear", "factr": 2.0}
+        self.assertIn('rope_scaling.factor: missing (there is "factr")', self.refuse("plan", self.config(rope_scaling=linear)))
+        lists = {"rope_type": "longrope", "short_factor": [1.0] * 64, "long_factors": [1.0] * 64, "factor": 2.0}
+        self.assertIn('long_factor: missing (there is "long_factors")', self.refuse("plan", self.config(rope_scaling=lists)))
+        other = {"rope_type": "linear", "scale": 2.0}
+        self.assertNotIn("there is", self.refuse("plan", self.config(rope_scaling=other)))
 
 
 class Usage(CliTest):

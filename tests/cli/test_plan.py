@@ -168,11 +168,9 @@ class Options(CliTest):
         self.assertEqual(len(sizes), 1)
 
     def test_no_context_anywhere(self):
-        plan = self.json_of("plan", self.config(max_position_embeddings=None))
-        if plan["model"]["context"] == 0:  # or a class default, which is then listed
-            self.assertIsNone(plan["bytes"]["per_layer"])
-        else:
-            self.assertIn("max_position_embeddings", plan["defaults"])
+        plan = self.json_of("plan", self.config(max_position_embeddings=None, model_type="lama9"))
+        self.assertEqual(plan["model"]["context"], 0)
+        self.assertIsNone(plan["bytes"]["per_layer"])
 
     def test_role(self):
         path = model("glm-5")
@@ -254,6 +252,21 @@ class Text(CliTest):
         self.assertTrue(text.startswith("no layer has a rope of role vision; the file has attention\n"), text)
         text = self.succeed("plan", model("deepseek-v3"), "--role", "draft")
         self.assertIn("MTP layers turn as attention does", text.splitlines()[0])
+
+    def test_the_context_of_the_class_counts_memory(self):
+        for path, name, context in (
+            (model("gemma-3-4b"), "text_config.max_position_embeddings", 131072),
+            (self.config(max_position_embeddings=None), "max_position_embeddings", 2048),
+        ):
+            plan = self.json_of("plan", path)
+            self.assertEqual((plan["model"]["context"], plan["bytes"]["context"]), (context, context))
+            self.assertEqual(plan["defaults"][name], context)
+            self.assertIn("class default", plan["reasons"][name])
+        stated = self.json_of("plan", self.config(max_position_embeddings=None, n_positions=512))
+        self.assertEqual((stated["model"]["context"], stated["defaults"].get("max_position_embeddings")), (512, None))
+        # No frequency comes of it: a rule that needs the length is refused without one.
+        dynamic = self.config(max_position_embeddings=None, rope_scaling={"type": "dynamic", "factor": 2.0})
+        self.assertIn("max_position_embeddings: missing", self.refuse("plan", dynamic))
 
     def test_mtp_layers_are_said_once(self):
         self.assertEqual(self.succeed("plan", model("glm-5")).count("MTP layer: 78"), 1)

@@ -4,7 +4,10 @@ source "$(dirname "$0")/common.sh"
 
 case "${1:-}" in
   build) configure_and_build fuzz ;;
-  list) find build/fuzz/fuzz -maxdepth 1 -type f -perm -u+x -name 'fuzz_*' -printf '%f\n' | sort ;;
+  list)
+    [ -d build/fuzz/fuzz ] || { echo "fuzz.sh: nothing is built yet: fuzz.sh build" >&2; exit 2; }
+    find build/fuzz/fuzz -maxdepth 1 -type f -perm -u+x -name 'fuzz_*' -printf '%f\n' | sort
+    ;;
   run)
     target=$2 seconds=$3
     corpus="build/fuzz/corpus/$target"

@@ -30,10 +30,10 @@ constexpr std::array<LayoutRow, 10> kLayouts = {{
     {"interleaved-ggml", 3, 4, false, 0},
     {"sectioned-ggml", 3, 4, false, 0},
     {"ernie", 3, 3, true, 2},
-    {"axial", 1, kMaxAxes, true, 0},
-    {"axial-alternating", 2, 2, true, 2},
+    {"vision", 1, kMaxAxes, true, 0},
+    {"vision-alternating", 2, 2, true, 2},
     {"alternating", 2, kMaxAxes, true, kMaxAxes},
-    {"axial-pairs", 2, kMaxAxes, true, kMaxAxes},
+    {"vision-pairs", 2, kMaxAxes, true, kMaxAxes},
 }};
 
 const LayoutRow& row_of(AxisLayout layout) { return kLayouts[static_cast<std::size_t>(layout)]; }

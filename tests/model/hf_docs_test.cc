@@ -60,8 +60,8 @@ std::string layers(const Family& family) {
 
 std::string more(const Family& family) {
   static constexpr std::string_view kAxes[] = {"",       "sectioned", "interleaved", "Ernie",
-                                               "axial",  "alternating", "halves",    "thirds",
-                                               "axial, in turn"};
+                                               "vision", "vision-alternating", "halves",
+                                               "vision, thirds", "vision-pairs"};
   static constexpr std::string_view kIndexers[] = {"", "half", "interleaved", "half, at the end",
                                                    "interleaved, at the end"};
   std::string out;

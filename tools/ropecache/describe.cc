@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "rope/pairs.h"
 #include "text.h"
 
 namespace ropecache::cli {
@@ -93,21 +94,7 @@ struct Words {
 
 std::string_view pairing_name(Pairing pairing) { return pairing == Pairing::kHalf ? "half" : "interleaved"; }
 
-std::string_view layout_name(AxisLayout layout) {
-  switch (layout) {
-    case AxisLayout::kSingle: return "single";
-    case AxisLayout::kSectioned: return "sectioned";
-    case AxisLayout::kInterleaved: return "interleaved";
-    case AxisLayout::kInterleavedGgml: return "interleaved-ggml";
-    case AxisLayout::kSectionedGgml: return "sectioned-ggml";
-    case AxisLayout::kErnie: return "ernie";
-    case AxisLayout::kAxial: return "vision";
-    case AxisLayout::kAxialAlternating: return "vision-alternating";
-    case AxisLayout::kAlternating: return "alternating";
-    case AxisLayout::kAxialPairs: return "vision-pairs";
-  }
-  return "unknown";
-}
+std::string_view layout_name(AxisLayout layout) { return rope::axis_layout_name(layout); }
 
 std::string layers_text(const std::map<Role, std::size_t>& layers) {
   std::string out;

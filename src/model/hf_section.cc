@@ -274,6 +274,17 @@ bool Section::boolean_or(std::string_view key, bool otherwise, std::string_view 
   return otherwise;
 }
 
+bool Section::truth_or(std::string_view key, bool otherwise, std::string_view reason) const {
+  const Json* value = take(key);
+  if (value == nullptr) {
+    defaulted(key, otherwise, reason);
+    return otherwise;
+  }
+  if (value->is_boolean()) return value->get<bool>();
+  if (!value->is_number()) refuse(key, "true, false or a number");
+  return value->get<double>() != 0;
+}
+
 Section Section::child(std::string_view key) const {
   const Json* value = peek(key);
   if (value == nullptr) {

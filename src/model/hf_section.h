@@ -67,6 +67,8 @@ class Section {
                           std::string_view reason) const;
   double number_or(std::string_view key, double otherwise, std::string_view reason) const;
   bool boolean_or(std::string_view key, bool otherwise, std::string_view reason) const;
+  // As Python's `if`: numbers but 0 are true (Llama 4 files say attn_temperature_tuning: 4).
+  bool truth_or(std::string_view key, bool otherwise, std::string_view reason) const;
 
   // A number that is not entered: what the key would say.
   std::optional<double> glance(std::string_view key) const;

@@ -49,7 +49,7 @@ bool has_rope(const Section& config, const Family* family) {
 QueryScale temperature_of_nope(const Section& config) {
   QueryScale scale;
   constexpr std::string_view reason = "of the model type";
-  if (!config.boolean_or("attn_temperature_tuning", true, reason)) return scale;
+  if (!config.truth_or("attn_temperature_tuning", true, reason)) return scale;
   scale.rule = QueryScale::Rule::kLogFloorPlusOne;
   scale.beta = config.number_or("attn_scale", 0.1, reason);
   scale.context = config.number_or("floor_scale", 8192, reason);

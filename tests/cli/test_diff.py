@@ -105,6 +105,14 @@ class Configs(CliTest):
             if not equal:
                 self.assertEqual(found["differences"][0]["first_position"], difference["first_position"])
 
+    def test_a_number_for_true_as_files_of_llama_4_have_it(self):
+        tuned = [self.config(f"{v}.json", model_type="llama4_text", attn_temperature_tuning=v) for v in (True, 4, False, 0)]
+        self.assertEqual(self.diff(tuned[0], tuned[1], equal=True)["notes"], [])
+        self.assertEqual(self.diff(tuned[2], tuned[3], equal=True)["notes"], [])
+        scales = [self.json_of("plan", path) for path in tuned]
+        self.assertNotEqual(scales[1], scales[3])
+        self.assertIn("true, false or a number", self.refuse("plan", self.config(model_type="llama4_text", attn_temperature_tuning="4")))
+
     def test_warnings_are_those_of_plan(self):
         odd = self.config("odd.json", model_type="lama9")
         warnings = self.json_of("plan", odd)["warnings"]

@@ -305,8 +305,10 @@ std::vector<float> dequantized(BlockType type, const std::byte* block) {
   const float d = half_at(block);
   std::vector<float> x(kBlockElements);
   for (std::size_t i = 0; i < kBlockElements; ++i) {
-    int q = static_cast<std::int8_t>(block[2 + i % 32]);
-    if (type == BlockType::kQ4_0) {
+    int q = 0;
+    if (type == BlockType::kQ8_0) {
+      q = static_cast<std::int8_t>(block[2 + i]);
+    } else {
       const int both = std::to_integer<int>(block[2 + i % 16]);
       q = (i < 16 ? both % 16 : both / 16) - 8;
     }

@@ -191,7 +191,8 @@ struct QueryScale {
 
 struct RopeConfig {
   int head_dim = 0;        // elements of one head as q and k store it
-  int rotary_dim = 0;      // elements that turn: even, 2 to head_dim
+  int rotary_dim = 0;      // elements that turn: even, 2 to head_dim. No default: a width that came out as 0 is an
+                           // error, and must not turn the whole head
   int rotary_offset = 0;   // first of them
   Pairing pairing = Pairing::kHalf;
   double theta = 0;        // the base; no default. A ratio of bases (ChatGLM rope_ratio) is not one: above 1

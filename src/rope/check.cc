@@ -71,6 +71,9 @@ class Checker {
 
   void shape() {
     integer("head_dim", config_.head_dim, 2, kMaxRotaryDim);
+    if (config_.rotary_dim == 0) {
+      fail("rotary_dim", "0", text("an even number from 2 to head_dim, ", config_.head_dim, ", which turns the whole head"));
+    }
     integer("rotary_dim", config_.rotary_dim, 2, kMaxRotaryDim);
     if (config_.rotary_dim % 2 != 0) fail("rotary_dim", text(config_.rotary_dim), "an even number");
     integer("rotary_offset", config_.rotary_offset, 0, kMaxRotaryDim);

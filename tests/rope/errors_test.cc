@@ -249,5 +249,11 @@ TEST(Bounds, what_lies_inside_is_taken) {
 
 TEST(Bounds, the_widest_rope_resolves) { EXPECT_EQ(resolved(plain(65536, 1e4)).pairs(), 32768); }
 
+TEST(ResolveErrors, says_what_turns_the_whole_head) {
+  const Result<Rope> rope = resolve({.head_dim = 80, .theta = 1e4});
+  EXPECT_EQ(rope.status().message(),
+            "rotary_dim is 0, expected an even number from 2 to head_dim, 80, which turns the whole head");
+}
+
 }  // namespace
 }  // namespace ropecache

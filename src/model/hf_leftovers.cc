@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "model/edits.h"
 #include "text.h"
 
 namespace ropecache::model {
@@ -53,6 +54,7 @@ class Scan {
   Scan(std::string_view decoder, bool rotates, Audit& audit) : decoder_(decoder), rotates_(rotates), audit_(audit) {}
 
   void object(const Section& section, bool inside_block) {
+    misspellings(section);
     for (const auto& [key, value] : section.object()->items()) {
       const bool relevant = inside_block || looks_relevant(key);
       if (value.is_object()) {
@@ -72,6 +74,22 @@ class Scan {
   }
 
  private:
+  // A key that nothing reads beside a default for one that is spelt nearly so. The rope-like are leftovers by themselves.
+  void misspellings(const Section& section) {
+    constexpr std::size_t kLongEnough = 8;
+    constexpr std::size_t kMostKeys = 1000;  // an object with more is no config
+    if (section.object()->size() > kMostKeys) return;
+    for (const KeyNote& taken : audit_.ledger.defaults()) {
+      const std::string_view key = std::string_view(taken.key).substr(taken.key.rfind('.') + 1);
+      if (key.size() < kLongEnough || section.path(key) != taken.key) continue;
+      for (const auto& [other, value] : section.object()->items()) {
+        if (audit_.seen.contains(section.path(other)) || looks_relevant(other) || edits(key, other) != 1) continue;
+        audit_.warn(text(section.path(other), " has no effect; for ", key, " ", taken.value, " is taken"));
+        break;
+      }
+    }
+  }
+
   // The decoder's object itself, or a rope block in it.
   bool is_ours(std::string_view path) const {
     return path == decoder_ || looks_relevant(block_of(path).substr(0, block_of(path).find('.')));

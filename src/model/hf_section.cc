@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/hf_section.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <numeric>
-#include <utility>
 
+#include "model/edits.h"
 #include "model/json.h"
 
 namespace ropecache::model {
@@ -31,23 +29,6 @@ std::optional<double> quoted_number(const std::string& text) {
   const auto [stop, error] = std::from_chars(begin, end, value);
   if (stop != end || error != std::errc() || !std::isfinite(value)) return std::nullopt;
   return value;
-}
-
-// Changes of one character each that make one key of the other, up to kMostEdits + 1.
-constexpr std::size_t kMostEdits = 2;
-std::size_t edits(std::string_view a, std::string_view b) {
-  if (a.size() > b.size()) std::swap(a, b);
-  if (b.size() - a.size() > kMostEdits) return kMostEdits + 1;
-  std::vector<std::size_t> row(a.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t j = 1; j <= b.size(); ++j) {
-    std::size_t diagonal = std::exchange(row[0], j);
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[i], std::min({changed, row[i - 1] + 1, row[i] + 1}));
-    }
-  }
-  return row.back();
 }
 
 }  // namespace

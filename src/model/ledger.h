@@ -21,6 +21,7 @@ class Ledger {
   void ignored(std::string_view key, std::string_view json_value, std::string_view reason);
   void warn(std::string text);
   bool has_used(std::string_view key) const;
+  const std::vector<KeyNote>& defaults() const { return defaults_; }
 
   void move_into(ModelRopes& model);
 

@@ -156,6 +156,10 @@ class Values(CliTest):
         lists = {"rope_type": "longrope", "short_factor": [1.0] * 64, "long_factors": [1.0] * 64, "factor": 2.0}
         self.assertIn('long_factor: missing (there is "long_factors")', self.refuse("plan", self.config(rope_scaling=lists)))
         other = {"rope_type": "linear", "scale": 2.0}
+        for key, standard in (("hidden_size", 4096), ("num_attention_heads", 32), ("max_position_embeddings", 2048)):
+            wrong = key.replace("s", "", 1)
+            plan = self.json_of("plan", self.config(**{key: None, wrong: 4}))
+            self.assertEqual([w.partition(".json: ")[2] for w in plan["warnings"]], [f"{wrong} has no effect; for {key} {standard} is taken"])
         self.assertNotIn("there is", self.refuse("plan", self.config(rope_scaling=other)))
 
 

@@ -43,6 +43,14 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
   const auto to = static_cast<std::size_t>(alignment);
   return ropecache::cli::counted(std::aligned_alloc(to, (size + to - 1) / to * to));
 }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  try {
+    return operator new(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+void operator delete(void* memory, const std::nothrow_t&) noexcept { ropecache::cli::release(memory); }
 void operator delete(void* memory) noexcept { ropecache::cli::release(memory); }
 void operator delete(void* memory, std::size_t) noexcept { ropecache::cli::release(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { ropecache::cli::release(memory); }

@@ -43,6 +43,10 @@ class Verify(CliTest):
         self.assertEqual(len({line["key"] for line in lines}), 3)
         lines = self.of(self.json_of("verify", model("phi-3.5-mini"), *QUICK, "--kernels", "none"), "rows")
         self.assertEqual([line["length"] for line in lines], [None, 4097])
+        text = self.succeed("verify", model("phi-3.5-mini"), *QUICK, "--kernels", "none")
+        self.assertRegex(text, r"what +layers +length +table")
+        self.assertRegex(text, r"rows +0-31 +4097 ")
+        self.assertNotIn("length", self.succeed("verify", model("smollm2-135m"), *QUICK))
 
     def test_nothing_to_check_is_said_so(self):
         path = self.config(model_type="gpt2", rope_theta=None)

@@ -71,7 +71,8 @@ Json subject_json(const char* what, const Subject& subject, bool holds) {
 
 std::vector<std::string> cells(const char* what, const Subject& subject, std::string how, std::uint64_t values,
                                std::uint64_t wrong, std::string result) {
-  return {what,           ranges(subject.entry->layers), subject.key.hex().substr(0, 8), std::move(how),
+  return {what,           ranges(subject.entry->layers), subject.length ? std::to_string(*subject.length) : "",
+          subject.key.hex().substr(0, 8), std::move(how),
           std::to_string(values), std::to_string(wrong), std::move(result)};
 }
 
@@ -182,7 +183,7 @@ std::string report_text(const ModelRopes& model, const Report& report, const Sty
   std::string out = holds ? style.good("holds") : style.bad("does not hold");
   out += printable(fmt::format(": {}: {} checked, {} wrong", model.path, counted(report.values, "value"), report.wrong));
   out += "\n\n";
-  TextTable table({"what", "layers", "table", "how", "values", "wrong", "result"});
+  TextTable table({"what", "layers", "length", "table", "how", "values", "wrong", "result"});
   for (const auto& line : report.lines) table.row(line);
   out += table.text(style);
   if (!model.warnings.empty()) out += '\n';

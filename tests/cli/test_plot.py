@@ -8,7 +8,7 @@ import os
 import re
 import xml.etree.ElementTree
 
-from support import CliTest, model
+from support import MODELS, CliTest, model
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -76,6 +76,17 @@ class Plot(CliTest):
         dynamic = self.config(rope_scaling={"type": "dynamic", "factor": 2.0})
         _, root = self.draw(dynamic)
         self.assertEqual(len(self.points(root, "at length 32768")), 64)
+
+    def test_every_model_is_drawn(self):
+        for path in sorted(path for path in MODELS.iterdir() if path.suffix == ".json"):
+            with self.subTest(path.name):
+                ropes = self.json_of("plan", path)["ropes"]
+                if not ropes:
+                    self.assertIn("nothing to draw", self.refuse("plot", path))
+                    continue
+                _, root = self.draw(path)
+                titles = [text for text in self.texts(root) if text.startswith("Wavelength: ")]
+                self.assertEqual(len(titles), len({rope["key"] for rope in ropes}))
 
     def test_equal_input_equal_bytes_and_standard_output(self):
         path = model("gpt-oss-20b")

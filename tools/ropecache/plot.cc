@@ -112,7 +112,9 @@ Result<Panel> error_panel(const ModelRope& entry, std::int64_t context) {
     for (std::int64_t p = 1; p <= last; p *= 2) {
       std::int64_t positions[kTogether];
       for (std::int64_t i = 0; i < kTogether; ++i) positions[i] = std::max<std::int64_t>(1, p - i * p / (2 * kTogether));
-      if (Status status = (*table)->rows(Positions::of(positions, kTogether), cos.data(), sin.data()); !status.ok()) return status;
+      Positions equal = Positions::of(positions, kTogether);
+      equal.axes = (*table)->axis_count();  // one position on every axis, as text has it
+      if (Status status = (*table)->rows(equal, cos.data(), sin.data()); !status.ok()) return status;
       double worst = 0;
       for (std::size_t t = 0; t < kTogether; ++t) {
         for (std::size_t i = 0; i < frequencies.size(); ++i) {
